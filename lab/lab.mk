@@ -36,7 +36,7 @@ lab-mutants:
 lab-orders:
 	$(PURE) cargo test --profile unwind -p cartograph-core --lib -- --ignored --nocapture orders
 
-## make lab-hostile                     400 calls into the MPI fail, one a run, in each program that runs on mini; long
+## make lab-hostile                     400 calls into the MPI fail, one per run, in each program that runs on mini; long
 lab-hostile:
 	$(MAKE) --no-print-directory lib HOST=mini
 	$(PURE) CARTOGRAPH_TEST_HOST=mini CARTOGRAPH_TEST_HOSTILE=all cargo test $(CHECKED) --test hosts -- ' hostile'
@@ -48,7 +48,7 @@ lab-soak:
 	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib HOST=$$host; done
 	CARTOGRAPH_TEST_SECONDS=$(SECONDS) CARTOGRAPH_TEST_HOST="mpich openmpi mpich5 openmpi5" $(LONG) /soak
 
-## make lab-old-glibc [HOST=mpich]      what a host's library needs of glibc: nothing newer than 2.17
+## make lab-old-glibc [HOST=mpich]      checks that a host's library needs no glibc newer than 2.17
 # Linked by Zig's linker, a Python package, which knows the names of every glibc.
 OLD := $(or $(HOST),mpich)
 lab-old-glibc:
@@ -70,14 +70,14 @@ lab-world:
 	set -e; for host in $(or $(HOST),mpich openmpi); do $(MAKE) --no-print-directory lib HOST=$$host; done
 	CARTOGRAPH_TEST_HOST="$(or $(HOST),mpich openmpi)" $(LONG) /world_programs
 
-## make lab-bench [HOST=]               what each host takes and what Cartograph takes, side by side
+## make lab-bench [HOST=]               the time, instructions and memory of each host and of Cartograph, side by side
 MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))
 BENCH := $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin bench --
 lab-bench:
 	set -e; for host in $(MEASURED); do $(MAKE) -s --no-print-directory lib HOST=$$host; $(BENCH) --run $$host; done
 	$(if $(word 2,$(MEASURED)),$(BENCH) --keep $(MEASURED))
 
-## make lab-kit                         build/mpi-topology-kit.tar.gz: what MPIs do wrong, one program a file, for any MPI
+## make lab-kit                         build/mpi-topology-kit.tar.gz: faults of MPIs, one program per file, for any MPI
 lab-kit:
 	rm -rf $(BUILD)/mpi-topology-kit && mkdir -p $(BUILD)/mpi-topology-kit
 	cp c_tests/kit/* LICENSE-MIT LICENSE-APACHE $(BUILD)/mpi-topology-kit
@@ -91,7 +91,7 @@ lab-faults:
 	    $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin faults -- $$section; \
 	done
 
-## make lab-quality [SECTION=everyday|grids|weights|levels|tori|costs|graphs|patterns]  how good mappings are: measures them, for lab/results
+## make lab-quality [SECTION=everyday|grids|weights|levels|tori|costs|graphs|patterns]  measures the quality of mappings, for lab/results
 # Only this needs SharedMap, in a separate environment.
 lab-quality:
 	mkdir -p $(BUILD)
@@ -118,7 +118,7 @@ lab-slurm:
 	@set -e; for host in mpich openmpi; do $(MAKE) -s --no-print-directory lib tool HOST=$$host; done
 	$(NODES) slurm
 
-## make lab-results                     puts what is in lab/results into the pages, and draws their pictures
+## make lab-results                     puts the tables of lab/results into the pages, and draws their pictures
 lab-results:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results
 	$(BENCH) --draw
@@ -132,14 +132,14 @@ lab-programs:
 	$(NODES) try "$(BUILT)"
 	@$(MAKE) -s --no-print-directory lab-results
 
-## make lab-jobs [BUILT=DIRECTORY]      the same programs as six jobs by cartograph run beside six without; needs root
+## make lab-jobs [BUILT=DIRECTORY]      the same programs in six jobs with cartograph run and six without; needs root
 lab-jobs:
 	@scripts/setup.sh openmpi $(NETWORK) $(PROGRAMS)
 	@$(MAKE) -s --no-print-directory lib tool preload HOST=openmpi
 	$(NODES) jobs "$(BUILT)"
 	@$(MAKE) -s --no-print-directory lab-results
 
-## make lab-policy                      what cartograph run gains and loses in simulated histories, for lab/results
+## make lab-policy                      gains and losses of cartograph run in simulated histories, for lab/results
 lab-policy:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin policy
 	@$(MAKE) -s --no-print-directory lab-results

@@ -12,8 +12,8 @@ const EXPORTS: &str = match (WRAPS, WORLD) {
     (true, true) => "../include/world.txt",
 };
 
-/// The functions by which libraries notice the end of the last session. A program calls them only with a session, so it
-/// does not matter that they are here where the MPI has none; not so `MPI_Session_init`, which mpi4py looks for.
+/// The functions with which libraries notice the end of the last session. A program calls them only with a session, so
+/// they may exist here even if the MPI has no sessions; `MPI_Session_init`, whose existence mpi4py tests, must not.
 const SESSIONS: [&str; 2] = ["MPI_Group_from_session_pset", "MPI_Session_finalize"];
 
 fn main() {
@@ -30,7 +30,7 @@ fn main() {
     fs::write(out.join("stubs.rs"), format!("stubs! {{\n{stubs}}}\n"))
         .expect("OUT_DIR can be written");
     let options = [
-        // Also right for a program that was linked with -lcartograph.
+        // Also correct for a program that was linked with -lcartograph.
         match (WRAPS, WORLD) {
             (false, _) => "-Wl,-soname,libcartograph.so.0",
             (true, false) => "-Wl,-soname,libcartograph_record.so",
@@ -38,7 +38,7 @@ fn main() {
         },
         // The program keeps addresses in here.
         "-Wl,-z,nodelete",
-        // Nothing runs when it is loaded: its code stays out of memory until it is called.
+        // Nothing runs when the library is loaded: its code stays out of memory until it is called.
         "-nostartfiles",
     ];
     for option in options {
@@ -62,7 +62,7 @@ fn there(line: &str) -> Option<&str> {
 fn spellings(name: &str) -> Vec<String> {
     let lower = name.to_lowercase();
     let mut all = vec![name.to_owned()];
-    // Open MPI's for Fortran and MPICH's own are no functions of the standard's.
+    // Functions of Open MPI's Fortran library and internal functions of MPICH, which are not the standard's.
     if name.starts_with("MPI_") || name.starts_with("MPIX_") {
         all.push(format!("P{name}"));
     }

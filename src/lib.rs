@@ -5,16 +5,15 @@
 //! - [`launcher`]: launchers, their options, and the variables that they set.
 //! - [`topology`]: topologies and their queries.
 //! - [`machine`]: where processes run.
-//! - [`mapping`]: which process goes where.
-//! - [`engine`]: how a topology communicator comes to be, over any communicator.
-//! - [`report`]: what was done and what it brought, for people and programs.
-//! - [`settings`]: what users may set.
+//! - [`mapping`]: the mapping of processes to ranks.
+//! - [`engine`]: the creation of topology communicators, over any communicator.
+//! - [`report`]: reports for people and programs.
+//! - [`settings`]: the settings of users.
 //! - `host`: the only caller of the host MPI.
 //! - `abi`: the C names.
 //! - `fortran`: the Fortran names.
 //!
-//! The first seven are pure Rust, the crate `cartograph-core`, and are all that is built with
-//! `--no-default-features`.
+//! The first seven are pure Rust, in the crate `cartograph-core`. Only these are built with `--no-default-features`.
 #![deny(
     clippy::print_stderr,
     reason = "ranks write at once, so a line is one write: host::process"

@@ -1,17 +1,17 @@
 //! Checks that the library never waits for whichever message or request comes first.
 //!
-//! A program of sends, receives, waits for given requests and collectives, without the names below, does the same
-//! whatever the order of messages, and if it cannot deadlock where each send waits for its receive, it cannot where
-//! messages are buffered (S. F. Siegel and G. S. Avrunin, Modeling wildcard-free MPI programs for verification, PPoPP
-//! 2005; with nonblocking operations, Verification of halting properties for MPI programs using nonblocking operations,
-//! EuroPVM/MPI 2007). So runs in which all sends wait, `MINI_EAGER=0` in tests/hosts/cases/hostile.rs, speak for those
-//! in which they do not. That is about the messages that the library sends, not about those of the program or within
-//! the host's collectives.
+//! A program of sends, receives, waits for given requests and collectives, without the names below, behaves the same
+//! for every order of messages; and if it cannot deadlock when each send waits for its receive, it cannot when messages
+//! are buffered (S. F. Siegel and G. S. Avrunin, Modeling wildcard-free MPI programs for verification, PPoPP 2005; with
+//! nonblocking operations, Verification of halting properties for MPI programs using nonblocking operations,
+//! EuroPVM/MPI 2007). So runs in which all sends wait, `MINI_EAGER=0` in tests/hosts/cases/hostile.rs, also cover those
+//! in which they do not. That is about the messages of the library, not about those of the program or within the host's
+//! collectives.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Parts of names: a receive from anybody, a question whether something has come, and a wait for some of several.
+/// Parts of names: a receive from any source, a test for an arrival, and a wait for some of several requests.
 const FORBIDDEN: [&str; 12] = [
     "MPI_ANY_SOURCE",
     "MPI_ANY_TAG",

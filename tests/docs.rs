@@ -217,7 +217,7 @@ fn pictures_tell_what_they_show_and_may_be_dark() {
     assert!(count > 0);
 }
 
-/// A newcomer reads them in an afternoon.
+/// A newcomer can read them in an afternoon.
 #[test]
 fn pages_are_short() {
     let is_word = |word: &&str| word.contains(char::is_alphanumeric);

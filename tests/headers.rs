@@ -1,9 +1,9 @@
-//! Every C header includes what it uses: it compiles alone, over the mpi.h of mini.
+//! Every C header includes what it uses: each compiles by itself, with the mpi.h of mini.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Faults of a header that is compiled alone. Functions of MPI that mini does not declare are none.
+/// The faults of a header that is compiled by itself. MPI functions that mini does not declare are no faults.
 fn faults(header: &Path) -> Vec<String> {
     let output = Command::new("cc")
         .args(["-std=gnu11", "-fsyntax-only", "-Wno-pragma-once-outside-header", "-Ic_tests/mini"])

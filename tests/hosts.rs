@@ -34,10 +34,10 @@ use host::{Host, Library};
 use output::Verdict;
 use testlist::{Test, Way};
 
-/// Hosts beside which another of their family runs: MPICH 5 and Open MPI 4.
+/// Hosts that have another host of their family in the same run: MPICH 5 and Open MPI 4.
 const SHORTENED: [&str; 4] = ["mpich", "abi", "openmpi5", "intel"];
 
-/// The host that checks what no host makes different, if it is among several: its jobs take least time.
+/// The host that checks what does not depend on the host, if it is among several: its jobs are the fastest.
 const CHEAPEST: &str = "mpich5";
 
 fn main() -> ExitCode {
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
             trials.push((size, trial.with_ignored_flag(ignored)));
         }
     }
-    // What takes longest comes first, so that no processor is left with nothing to do at the end.
+    // The longest trials come first, so that no processor is idle at the end.
     trials.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
     let trials = trials.into_iter().map(|(_, trial)| trial).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);

@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     shape: Option<BoxShape>,
 }
 
-/// More dimensions are typing errors: no grid has more than 31 with two processes or more.
+/// More dimensions are a typing error: no grid has more than 31 with two or more processes.
 const MOST_DIMENSIONS: usize = 1024;
 
 /// Reads sizes such as 50x48.
@@ -38,7 +38,7 @@ pub(crate) fn parse_sides(text: &str) -> Result<Vec<i32>> {
     })
 }
 
-/// Writes sizes as they are read.
+/// Formats sizes in the form in which they are read.
 pub(crate) fn sides_text(sides: &[impl ToString]) -> String {
     sides.iter().map(ToString::to_string).collect::<Vec<_>>().join("x")
 }

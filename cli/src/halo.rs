@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     launcher: Option<OsString>,
 }
 
-/// Where MPIs have their libraries, below the directory that has the launcher in `bin`.
+/// The library folders of MPIs, relative to the directory whose `bin` has the launcher.
 const FOLDERS: [&str; 3] = ["lib", "lib64", "lib/release"];
 
 /// How a program is started, the best way first.
@@ -26,9 +26,9 @@ const FOLDERS: [&str; 3] = ["lib", "lib64", "lib/release"];
 enum Way {
     /// The loader finds the launcher's MPI.
     Found,
-    /// The loader has to be told of the directory.
-    Told(PathBuf),
-    /// The loader finds an MPI that is installed elsewhere.
+    /// The loader needs `LD_LIBRARY_PATH` for the launcher's MPI.
+    WithPath(PathBuf),
+    /// The loader finds an MPI in another place.
     Elsewhere,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let program = program.display();
     output::print(&match way {
-        Way::Told(folder) => format!("env LD_LIBRARY_PATH={} {program}\n", folder.display()),
+        Way::WithPath(folder) => format!("env LD_LIBRARY_PATH={} {program}\n", folder.display()),
         _ => format!("{program}\n"),
     })
 }
@@ -83,14 +83,14 @@ fn prefix(launcher: &Path) -> Option<PathBuf> {
     Some(launcher.canonicalize().ok()?.parent()?.parent()?.to_owned())
 }
 
-/// The name by which a program needs an MPI's library.
+/// The name of the MPI library that a program needs.
 fn needed_mpi(program: &Path) -> Option<String> {
     let bytes = fs::read(program).ok()?;
     let needed = Elf::parse(&bytes).ok()?.libraries;
     needed.into_iter().find(|name| name.starts_with("libmpi")).map(str::to_owned)
 }
 
-/// How a program is started that needs a library of this name; `None` if it is nowhere.
+/// How to start a program that needs a library of this name; `None` if the library is not found.
 fn way(program: &Path, mpi: &str, prefix: Option<&Path>) -> Option<Way> {
     let found = linked_mpi(program).and_then(|path| path.canonicalize().ok());
     if let (Some(found), Some(prefix)) = (&found, prefix)
@@ -100,7 +100,7 @@ fn way(program: &Path, mpi: &str, prefix: Option<&Path>) -> Option<Way> {
     }
     let folders = prefix.into_iter().flat_map(|prefix| FOLDERS.map(|folder| prefix.join(folder)));
     let beside = folders.into_iter().find(|folder| folder.join(mpi).exists());
-    beside.map(Way::Told).or_else(|| found.map(|_| Way::Elsewhere))
+    beside.map(Way::WithPath).or_else(|| found.map(|_| Way::Elsewhere))
 }
 
 #[cfg(test)]
@@ -115,9 +115,9 @@ mod tests {
         fs::write(folder.join("libmpi.so.12"), "").unwrap();
         let program = Path::new("/proc/self/exe");
         let way = |mpi, prefix| way(program, mpi, prefix);
-        assert_eq!(way("libmpi.so.12", Some(directory.path())), Some(Way::Told(folder)));
+        assert_eq!(way("libmpi.so.12", Some(directory.path())), Some(Way::WithPath(folder)));
         assert_eq!(way("libmpi.so.40", Some(directory.path())), None);
         assert_eq!(way("libmpi.so.12", None), None);
-        assert!(Way::Found < Way::Told(PathBuf::new()));
+        assert!(Way::Found < Way::WithPath(PathBuf::new()));
     }
 }

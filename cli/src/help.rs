@@ -95,8 +95,8 @@ Examples:
   cartograph try --ignore \"wall time\" mpiexec -n 8 -- python3 app.py
 
 Exit status:
-  0 if the output is the same with reordered ranks, or no rank was moved; 1 if not, or if unclear; 2 for wrong arguments; 130 if
-  interrupted, 143 by SIGTERM";
+  0 if the output is the same with reordered ranks, or no rank was reordered; 1 if it differs or cannot be
+  compared; 2 for wrong arguments; 130 if interrupted, 143 by SIGTERM";
 
 pub(crate) const TUNE: &str = "\
 Examples:
@@ -127,7 +127,7 @@ Examples:
 Exit status:
   0; 1 on failure";
 
-/// A parser of values of which completions know some; others may be valid too.
+/// A parser of values, some of which completions suggest; others may be valid too.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub(crate) words: &'static [&'static str],

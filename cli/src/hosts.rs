@@ -1,4 +1,4 @@
-//! The names of nodes, as `--hosts` gives them.
+//! The names of nodes given by `--hosts`.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use cartograph_traffic::is_host_name;
 
 use crate::output::{self, Failure, Result};
 
-/// Checks that a launcher takes a name for nothing else than that of a host.
+/// Checks that a launcher takes a name for a host name and nothing else.
 pub(crate) fn check_name(name: &str) -> std::result::Result<(), String> {
     match is_host_name(name) {
         true => Ok(()),
@@ -19,7 +19,7 @@ pub(crate) fn check_name(name: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// The number in text like "slots=48 max_slots=96", in which Open MPI allows blanks around the sign.
+/// The number in a text like "slots=48 max_slots=96", in which Open MPI allows blanks around the equals sign.
 fn slots_of(words: &str) -> Option<usize> {
     let words = words.split('=').map(str::trim).collect::<Vec<_>>().join("=");
     words.split_whitespace().find_map(|word| word.strip_prefix("slots=")?.parse().ok())
@@ -28,18 +28,18 @@ fn slots_of(words: &str) -> Option<usize> {
 /// The nodes that `--hosts` names.
 pub(crate) struct Hosts {
     pub(crate) names: Vec<String>,
-    /// The number of processes on each, where it is given for all of them.
+    /// The number of processes on each, if given for all of them.
     pub(crate) sizes: Option<Vec<usize>>,
 }
 
 impl Hosts {
-    /// Reads a list, or a file with a list on each line. A list is as Slurm's `n[0-3],m7`; a name may be followed by
-    /// its number of processes, as in machine files: "host:48" and "host slots=48". A name on several lines has the sum
-    /// of these, or one process a line, as in the file that `PBS_NODEFILE` names.
+    /// Reads a list, or a file with a list on each line. A list is like Slurm's `n[0-3],m7`; a name may be followed by
+    /// its number of processes, as in machine files: "host:48" and "host slots=48". For a name on several lines, these
+    /// numbers are summed; without numbers, each line is a process, as in the file named by `PBS_NODEFILE`.
     pub(crate) fn read(hosts: &str) -> Result<Self> {
         let file = Path::new(hosts);
         let text = if file.is_file() { output::read(file)? } else { hosts.to_owned() };
-        // For each name its number, and the processes that are said of it.
+        // For each name, its number and the processes given for it.
         let mut nodes: HashMap<String, (usize, Option<usize>)> = HashMap::new();
         let mut repeats = false;
         for line in text.lines().filter_map(|line| line.split('#').next()) {
@@ -71,7 +71,7 @@ impl Hosts {
         }
         let mut nodes: Vec<(String, (usize, Option<usize>))> = nodes.into_iter().collect();
         nodes.sort_unstable_by_key(|(_, (node, _))| *node);
-        // Where names come again, one that does not is of one process.
+        // If some names repeat, a name without a number has one process.
         let one = repeats.then_some(1);
         let sizes = nodes.iter().map(|(_, (_, size))| size.or(one)).collect();
         Ok(Self { names: nodes.into_iter().map(|(name, _)| name).collect(), sizes })

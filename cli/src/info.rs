@@ -24,7 +24,7 @@ pub(crate) fn run() -> Result<()> {
     match LibraryDirectory::find() {
         Ok(place) => {
             let found = place.libraries();
-            let _ = writeln!(text, "  {}, for every MPI of these:", place.library().display());
+            let _ = writeln!(text, "  {}, for each of these MPIs:", place.library().display());
             for (name, library) in &found {
                 let needed = library.needed.iter().find(|name| name.starts_with("libmpi"));
                 let needed = match needed {
@@ -37,7 +37,7 @@ pub(crate) fn run() -> Result<()> {
             if found.is_empty() {
                 let _ = writeln!(
                     text,
-                    "  none; make lib HOST=... builds one, and make install puts it in place"
+                    "  none; make lib HOST=... builds one, and make install installs it"
                 );
             }
         }

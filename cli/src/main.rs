@@ -43,7 +43,7 @@ enum Command {
     /// Run a job in the best placement learned from earlier jobs: cartograph run mpiexec -n 64 ./app
     #[command(after_help = help::RUN)]
     Run(run::Arguments),
-    /// List what is known about programs from their runs, and the time saved
+    /// List the programs that cartograph run has learned about, with gains and node-hours saved
     #[command(after_help = help::KNOWN)]
     Known(run::KnownArguments),
     /// Run a program with the library for its MPI: mpiexec -n 8 cartograph exec ./program

@@ -11,7 +11,7 @@ use cartograph_core::launcher::variables;
 use cartograph_traffic::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Why the command ends without having done what was asked: one line, and the exit code.
+/// Why the command failed: one line, and the exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: u8,
@@ -22,7 +22,7 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
     const USAGE: u8 = 2;
-    /// The exit codes of shells for a program that is not there, and for one that cannot be run.
+    /// The exit codes of shells for a program that is not found, and for one that cannot be run.
     pub(crate) const NOT_FOUND: u8 = 127;
     pub(crate) const NOT_RUN: u8 = 126;
 
@@ -31,7 +31,7 @@ impl Failure {
         Self { code: Self::USAGE, text: text.into() }
     }
 
-    /// Something could not be done.
+    /// An operation failed.
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self { code: 1, text: text.into() }
     }
@@ -46,7 +46,7 @@ impl Failure {
         Self { code, ..self }
     }
 
-    /// The message of the parser of arguments, on one line, without its repeating of the usage.
+    /// The argument parser's message, on one line, without its repetition of the usage.
     pub(crate) fn of_arguments(error: &clap::Error) -> Self {
         let text = error.render().to_string();
         let words = text
@@ -57,7 +57,7 @@ impl Failure {
             .collect::<Vec<_>>()
             .join(" ");
         let words = words.strip_prefix("error: ").unwrap_or(&words).replace(" tip: ", "; tip: ");
-        // Rust's own words for what is wrong with a number.
+        // Rust's texts for invalid numbers.
         let words = [
             ("invalid digit found in string", "not a whole number"),
             ("cannot parse integer from empty string", "a number is missing"),
@@ -75,19 +75,19 @@ impl Failure {
         Self::usage(format!("{words}; see {help}"))
     }
 
-    /// Returns whether it is for a program that is not there.
+    /// True if the failure is that a program was not found.
     pub(crate) fn is_not_found(&self) -> bool {
         self.code == Self::NOT_FOUND
     }
 
-    /// Tells the user. What is wrong with the arguments is the same in all processes of a job, of which one says it.
+    /// Prints the failure. Wrong arguments are the same in all processes of a job, so one process prints them.
     pub(crate) fn warn(&self) {
         if self.code != Self::USAGE || is_first() {
             say(&self.text);
         }
     }
 
-    /// Prints it at the end of the command.
+    /// Prints the failure at the end of the command.
     pub(crate) fn tell(self) -> ExitCode {
         self.warn();
         ExitCode::from(self.code)
@@ -99,22 +99,22 @@ pub(crate) fn processes(count: usize) -> String {
     if count == 1 { "1 process".to_owned() } else { format!("{count} processes") }
 }
 
-/// Returns whether this is the first process of its job, as far as launchers set ranks.
+/// True if this is the first process of its job, as far as launchers set ranks.
 pub(crate) fn is_first() -> bool {
     variables::rank(std::env::var_os).is_none_or(|rank| rank == "0")
 }
 
-/// Prints a message on stderr, in one write, since many ranks may print at the same time. Failures are ignored.
+/// Prints a message on stderr, in one write, since many ranks may print at the same time. Errors are ignored.
 pub(crate) fn say(text: &str) {
     let _ = io::stderr().write_all(format!("cartograph: {}\n", shown(text)).as_bytes());
 }
 
-/// A text without control characters: it may come from a file that others wrote.
+/// The text without control characters: it may come from an untrusted file.
 pub(crate) fn shown(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// Prints to stdout; colors only where they are wanted. The reader may stop at any time.
+/// Prints to stdout, with colors only if they are wanted. The reader may stop at any time.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -130,15 +130,15 @@ pub(crate) fn columns() -> usize {
     console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
 }
 
-/// Writes a file; `-` is stdout. A regular file is written whole or not at all: an existing one is kept if the disk is
-/// full.
+/// Writes a file; `-` is stdout. A regular file is written whole or not at all: if the disk is full, an existing file
+/// stays.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {
         return print(text);
     }
     let written = match path.symlink_metadata() {
         Ok(there) if there.is_file() => {
-            // A read-only file is not replaced either.
+            // A read-only file is not replaced.
             let may = OpenOptions::new().append(true).open(path);
             may.and_then(|_| replace(path, text, there.permissions()))
         }
@@ -163,11 +163,11 @@ fn write_pipe(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-/// Gives a file a new content. Where a directory takes no new files it must be in place.
+/// Replaces a file's content; in place, if the directory takes no new files.
 fn replace(path: &Path, text: &str, permissions: Permissions) -> io::Result<()> {
     let directory = path.parent().filter(|directory| *directory != Path::new(""));
     let directory = directory.unwrap_or(Path::new("."));
-    // Without the bits of umask.
+    // The permissions without the umask.
     let fresh = tempfile::Builder::new().permissions(permissions).tempfile_in(directory);
     let mut fresh = match fresh {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => return fs::write(path, text),
@@ -179,7 +179,7 @@ fn replace(path: &Path, text: &str, permissions: Permissions) -> io::Result<()> 
     Ok(())
 }
 
-/// Checks that there is a directory for a file that is to be written.
+/// Checks that the directory for an output file exists.
 pub(crate) fn check_place(path: &Path) -> Result<()> {
     let directory = match path.parent() {
         Some(directory) if directory != Path::new("") => directory,
@@ -204,11 +204,11 @@ pub(crate) fn read(path: &Path) -> Result<String> {
     .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))
 }
 
-/// A line on a terminal for as long as work takes: what is done, and for how long by now.
+/// A line on a terminal during long work, with its description and the elapsed time.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// Says what is done, on a terminal.
+    /// Shows a description of the work on a terminal.
     pub(crate) fn new(what: &str) -> Self {
         let style = ProgressStyle::with_template("cartograph: {msg}, {elapsed} {spinner}");
         let line = ProgressBar::new_spinner()
@@ -218,7 +218,7 @@ impl Progress {
         Self(line)
     }
 
-    /// Says which run begins, also where stderr is no terminal: there, a line for each run.
+    /// Announces a run; if stderr is no terminal, with one line per run.
     pub(crate) fn of_run(what: &str) -> Self {
         if !io::stderr().is_terminal() {
             say(what);

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<()> {
     }
     let manuals = arguments.directory.join("share/man/man1");
     for mut one in shown.get_subcommands().cloned() {
-        // The page of a part is called as git's are: cartograph-plan(1).
+        // The pages of subcommands are named like git's: cartograph-plan(1).
         let name = format!("cartograph-{}", one.get_name());
         let more = sections(&one) + &see_also(&["cartograph"]);
         one = one.version(env!("CARGO_PKG_VERSION"));
@@ -54,10 +54,10 @@ pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<()> {
     manual(shown, &more, &manuals.join("cartograph.1"))
 }
 
-/// The page of a command, and what comes behind.
+/// Writes the page of a command, followed by more sections.
 fn manual(command: Command, more: &str, file: &Path) -> Result<()> {
     let mut text = Vec::new();
-    // A date would make each build another.
+    // With a date, no two builds would be equal.
     let page = clap_mangen::Man::new(command).date("").manual("Cartograph");
     page.render(&mut text).map_err(|error| Failure::new(error.to_string()))?;
     // The end of --help becomes separate sections instead.
@@ -70,7 +70,7 @@ fn manual(command: Command, more: &str, file: &Path) -> Result<()> {
     write(file, text.as_bytes())
 }
 
-/// The sections that `--help` has at its end, examples and exit codes.
+/// The sections at the end of `--help`, such as examples and exit codes.
 fn sections(command: &Command) -> String {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut text = String::new();
@@ -83,13 +83,13 @@ fn sections(command: &Command) -> String {
     text
 }
 
-/// The section about other pages.
+/// The section with references to other pages.
 fn see_also(names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("\\fB{name}\\fR(1)")).collect();
     format!(".SH \"SEE ALSO\"\n{}\n", names.join(",\n"))
 }
 
-/// The section about variables.
+/// The section on environment variables.
 fn environment() -> String {
     let of =
         |setting: &&dyn Known| format!(".TP\n\\fB{}\\fR\n{}\n", setting.name(), setting.text());

@@ -1,4 +1,4 @@
-//! The files by which launchers place ranks as planned.
+//! The files with which launchers place ranks as planned.
 
 use std::ffi::OsStr;
 
@@ -10,8 +10,7 @@ use cartograph_core::mapping::Plan;
 use crate::hosts::Hosts;
 use crate::output::Result;
 
-/// The node on which each rank is to be started: those of the plan, and then the processes that have
-/// no place in it.
+/// The node on which to start each rank: those of the plan, then the remaining processes.
 pub(crate) fn launch_order(plan: &Plan, machine: &Machine) -> Vec<u32> {
     let nodes = machine.nodes();
     let mut placed = vec![false; nodes.len()];
@@ -25,8 +24,8 @@ pub(crate) fn launch_order(plan: &Plan, machine: &Machine) -> Vec<u32> {
     order
 }
 
-/// The names of the nodes: a list, a file with one in the first word of each line, those that are known
-/// from elsewhere, or n0, n1, ...
+/// The names of the nodes: from a list, from a file with a name in the first word of each line, from elsewhere, or n0,
+/// n1, ...
 pub(crate) fn names(
     hosts: Option<&str>,
     known: Option<&[String]>,
@@ -42,7 +41,7 @@ pub(crate) fn names(
     Ok(read.names)
 }
 
-/// The ranks in runs on one node each: the node and how many.
+/// The ranks as runs on one node each: the node and the number of ranks.
 fn runs(node_of: &[u32]) -> impl Iterator<Item = (u32, usize)> + '_ {
     node_of.chunk_by(|one, next| one == next).map(|run| (run[0], run.len()))
 }
@@ -64,7 +63,7 @@ fn launcher(format: Format) -> (Kind, &'static str) {
     }
 }
 
-/// The use of a file; rank `r` is to be started on node `node_of[r]`.
+/// How to use a file; rank `r` is to be started on node `node_of[r]`.
 pub(crate) fn usage(format: Format, file: &str, node_of: &[u32]) -> String {
     let ranks = node_of.len();
     let (kind, command) = launcher(format);

@@ -9,8 +9,8 @@ use crate::{plan, traffic};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A report in JSON, with the parts of other processes beside it (FILE.RANK), or what
-    /// `cartograph exec --record` has written; - is stdin
+    /// A JSON report, read together with the files of other processes (FILE.RANK), or a recording by `cartograph exec
+    /// --record`; - is stdin
     report: PathBuf,
     /// Draw the processes before and after to a file; - is stdout
     #[arg(long, value_name = "FILE")]
@@ -50,10 +50,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// A report with all its parts.
+/// A report with all its files.
 pub(crate) fn read(path: &Path) -> Result<Document> {
     let mut files = parts(path);
-    // Rank 0 may have written no report. If there is no other part, the error names this file.
+    // Rank 0 may have written no report. If there is no other file, the error names this one.
     if files.is_empty() || path.exists() {
         files.insert(0, path.to_owned());
     }
@@ -71,7 +71,7 @@ pub(crate) fn read(path: &Path) -> Result<Document> {
     Ok(Document::merged(documents.collect::<Result<Vec<_>>>()?))
 }
 
-/// The files that other processes than rank 0 have written: the file's name, a dot and their rank, in its order.
+/// The files of processes other than rank 0: the file's name, a dot and the rank, in order of rank.
 fn parts(path: &Path) -> Vec<PathBuf> {
     let Some(name) = path.file_name().filter(|_| path != Path::new("-")) else { return Vec::new() };
     let directory = path.parent().filter(|parent| *parent != Path::new(""));

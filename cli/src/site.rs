@@ -17,11 +17,11 @@ pub(crate) struct Arguments {
     least: u8,
 }
 
-/// A job, and what the topology of it that matters most has.
+/// A job, with its most important topology.
 struct Row {
     origin: Origin,
     processes: i32,
-    /// Edges of the busiest node as they are, and as they could be.
+    /// The edges of the busiest node now, and with reordering.
     edges: Option<(i64, i64)>,
     state: String,
 }
@@ -38,7 +38,7 @@ impl Row {
             Some((record, edges)) if edges.1 < edges.0 => {
                 (Some(edges), format!("ranks kept: {}", record.kept.as_ref()?))
             }
-            _ if moved > 0 => (None, format!("moved: topologies of {moved} kinds")),
+            _ if moved > 0 => (None, format!("ranks reordered in topologies of {moved} kinds")),
             _ if document.topologies.is_empty() => (None, "no topology".into()),
             _ => (None, "nothing to gain".into()),
         };
@@ -50,7 +50,7 @@ impl Row {
     }
 }
 
-/// The edges of the busiest node as they are and as they could be, of a topology whose ranks were kept.
+/// The edges of the busiest node now and with reordering, for a topology whose ranks were kept.
 fn edges(record: &Record) -> Option<(i64, i64)> {
     let effect = record.effect.as_ref()?;
     let best =
@@ -58,7 +58,7 @@ fn edges(record: &Record) -> Option<(i64, i64)> {
     Some((effect.before.max_node_edges, best))
 }
 
-/// The part of the edges that would go.
+/// The fraction of the edges that reordering would save.
 fn gain((now, then): (i64, i64)) -> f64 {
     if now <= 0 { 0.0 } else { (now - then) as f64 / now as f64 }
 }

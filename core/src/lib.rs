@@ -3,12 +3,12 @@
 //! - [`launcher`]: launchers, their options, and the variables that they set.
 //! - [`topology`]: topologies and their queries.
 //! - [`machine`]: where processes run.
-//! - [`mapping`]: which process goes where.
+//! - [`mapping`]: the mapping of processes to ranks.
 //! - `learn`: chooses the placement of a program's next job.
 //! - `replay`: predicts the time of recorded calls for other placements.
-//! - [`engine`]: how a topology communicator comes to be, over any communicator.
-//! - [`report`]: what was done and what it brought, for people and programs.
-//! - [`settings`]: what users may set.
+//! - [`engine`]: the creation of topology communicators, over any communicator.
+//! - [`report`]: reports for people and programs.
+//! - [`settings`]: the settings of users.
 #![forbid(unsafe_code)]
 #![deny(
     clippy::print_stderr,

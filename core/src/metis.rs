@@ -15,10 +15,9 @@ pub struct FormatError {
 /// Reads a graph: a line `vertices edges [format [weights]]`, then for each vertex a line of its
 /// neighbors, counted from 1. Lines that begin with `%` are comments.
 ///
-/// The format is up to three digits, each 0 or 1: sizes of vertices, weights of vertices (as many a
-/// vertex as `weights` says, else one) and weights of edges. Sizes and weights of vertices must be the same of
-/// all: each vertex is one process. Each edge is listed at both of its ends and becomes two, which may
-/// weigh differently.
+/// The format is up to three digits, each 0 or 1: sizes of vertices, weights of vertices (`weights` numbers for each
+/// vertex, one by default) and weights of edges. Sizes and weights of vertices must be the same for all, since each
+/// vertex is one process. Each edge is listed at both of its ends and becomes two edges, whose weights may differ.
 ///
 /// # Errors
 ///
@@ -73,7 +72,7 @@ pub fn read(text: &str) -> Result<Csr, FormatError> {
 struct Header {
     vertices: u32,
     edges: u64,
-    /// The count of numbers before the neighbors.
+    /// The number of entries before the neighbors.
     before: usize,
     weighted: bool,
 }
@@ -102,7 +101,7 @@ impl Header {
         Ok(Self { vertices, edges, before, weighted: digit(0) })
     }
 
-    /// Reads the line of a vertex, counted from 0; its size and weights.
+    /// Reads the line of a vertex, counted from 0, with its size and weights.
     fn row(
         &self,
         line: usize,

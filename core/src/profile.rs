@@ -1,4 +1,4 @@
-//! Profiles: what `cartograph tune` found for a program on a machine, in a file.
+//! Profiles: the settings that `cartograph tune` found for a program on a machine, in a file.
 
 pub mod order;
 
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::mapping::Weights;
 use crate::topology::BoxShape;
 
-/// The version of the format. It grows when a field changes its meaning or is removed.
+/// The version of the format. It increases when a field changes its meaning or is removed.
 pub const SCHEMA: u32 = 1;
 
-/// A profile, the first line of its file. Every process reads it, and so no more of the file: an order of
-/// MPI_COMM_WORLD, with its numbers for each process, is the second line, which only rank 0 reads.
+/// A profile, the first line of its file. Every process reads this line, but only rank 0 reads the second, an order of
+/// MPI_COMM_WORLD with a number for each process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// [`SCHEMA`].
@@ -23,25 +23,25 @@ pub struct Profile {
     pub program: String,
     /// The number of processes of the job.
     pub processes: usize,
-    /// The numbers of processes that nodes have, each once.
+    /// The numbers of processes per node, without repetitions.
     pub node_sizes: Vec<usize>,
-    /// The order, in words.
+    /// The name of the order.
     pub order: String,
-    /// `CARTOGRAPH_WEIGHTS` for a program that lets its grids be moved.
+    /// `CARTOGRAPH_WEIGHTS` for a program that allows reordering its grids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<String>,
-    /// `CARTOGRAPH_DIMS`, where other dims than the standard's were tried and are faster.
+    /// `CARTOGRAPH_DIMS`, if other dims than the standard's were tried and are faster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dims: Option<String>,
-    /// True if grids are moved. If not, ranks are started on other nodes.
+    /// True if grids are reordered. Otherwise, ranks are started on other nodes.
     pub moves_grids: bool,
     /// True if small blocks of neighborhood collectives share messages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub combines_blocks: bool,
-    /// True if an order of MPI_COMM_WORLD follows, on which all processes of a job have to agree.
+    /// True if an order of MPI_COMM_WORLD follows, on which all processes of the job must agree.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub orders_world: bool,
-    /// The speed relative to the baseline, by replay.
+    /// The speed relative to the baseline, as predicted by replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted: Option<f64>,
     /// The seconds of the baseline and of this variant, if measured.
@@ -61,7 +61,7 @@ impl Profile {
         serde_json::to_string(self).expect("all keys are strings")
     }
 
-    /// The order of MPI_COMM_WORLD and what it brings, in words.
+    /// The order of MPI_COMM_WORLD and its gain, in words.
     pub fn world(&self) -> String {
         let gain = match (self.measured, self.predicted) {
             (Some((before, after)), _) => format!("measured {:.2}x", before / after),
@@ -74,14 +74,14 @@ impl Profile {
         )
     }
 
-    /// Reads a profile's line.
+    /// Parses a profile's line.
     ///
     /// # Errors
     ///
     /// Why it is not used, as text that follows the name of the file.
     pub fn parse(line: &[u8]) -> Result<Self, String> {
         let none = |error| format!("has no profile in its first line: {error}");
-        // Before its fields, which may be others.
+        // Checked before the fields, which may differ between versions.
         let Version { schema } = serde_json::from_slice(line).map_err(none)?;
         if schema != SCHEMA {
             return Err(format!(
@@ -98,7 +98,7 @@ impl Profile {
     }
 
     /// The variables that a profile sets, if it is for this program and for the numbers of processes of the job and of
-    /// this node, as far as they are known.
+    /// this node, if these are known.
     ///
     /// # Errors
     ///
@@ -185,7 +185,7 @@ mod tests {
         for (other, why) in others {
             assert!(Profile::parse(other.json().as_bytes()).unwrap_err().contains(why));
         }
-        // One of a later version has other fields.
+        // A later version has other fields.
         let why = Profile::parse(br#"{"schema":2,"name":"app"}"#).unwrap_err();
         assert!(why.contains("has format version 2"), "{why}");
     }

@@ -28,19 +28,19 @@ pub enum Pairing {
     Host,
 }
 
-/// A setting whose values are of a type.
+/// A setting with values of a type.
 pub struct Setting<T: 'static> {
     /// The name of the variable.
     pub name: &'static str,
     /// Its values, in a line for users.
     pub text: &'static str,
-    /// True if it is for users; else parts of Cartograph set it for each other, or tests.
+    /// True if it is for users; otherwise parts of Cartograph, or tests, set it.
     is_public: bool,
-    /// Returns whether a value is the name of a file or directory that is read.
+    /// True if a value is the name of a file or directory to read.
     names_file: fn(&str) -> bool,
-    /// The value of a text, or its fault, as text that follows the name.
+    /// Parses a value, or returns its fault, as text that follows the name.
     parse: fn(&str) -> Result<T, String>,
-    /// The value where it is not set.
+    /// The value if it is not set.
     default: fn() -> T,
     /// The value used instead of an invalid one, and its description.
     instead: (fn() -> T, &'static str),
@@ -52,9 +52,9 @@ pub trait Known: Sync {
     fn name(&self) -> &'static str;
     /// Its values, in a line for users.
     fn text(&self) -> &'static str;
-    /// Returns whether it is for users.
+    /// True if it is for users.
     fn is_public(&self) -> bool;
-    /// Returns whether a value is the name of a file or directory that is read.
+    /// True if a value is the name of a file or directory to read.
     fn names_file(&self, value: &str) -> bool;
     /// The fault of a value, as text that follows the name.
     fn fault(&self, value: &str) -> Option<String>;
@@ -85,7 +85,7 @@ pub static ALL: [&dyn Known; 21] = [
     &RUN,
 ];
 
-/// The processes that may be moved.
+/// The constructors that may reorder ranks.
 pub static REORDER: Setting<Policy> = Setting {
     name: "CARTOGRAPH_REORDER",
     text: "off: no reordering; on (default): grids and graphs with reorder = 1; all: distributed graphs too; always: \
@@ -98,7 +98,7 @@ pub static REORDER: Setting<Policy> = Setting {
     instead: (|| Policy { reorder: Reorder::Off, ..Policy::default() }, "using off"),
 };
 
-/// The place of the report. What may be there is read by the host's layer.
+/// The destination of the report. The host's layer parses it.
 pub static REPORT: Setting<()> = Setting {
     is_public: true,
     ..any(
@@ -118,7 +118,7 @@ pub static WEIGHTS: Setting<Option<Weights>> = Setting {
     instead: (|| None, "assuming equal weights"),
 };
 
-/// The sides of what is divided.
+/// The aspect ratio of the global domain.
 pub static DIMS: Setting<Option<BoxShape>> = Setting {
     name: "CARTOGRAPH_DIMS",
     text: "aspect ratio of the global domain, such as 1x1x10, used by MPI_Dims_create when all dims are 0",
@@ -129,7 +129,7 @@ pub static DIMS: Setting<Option<BoxShape>> = Setting {
     instead: (|| None, "ignored"),
 };
 
-/// The places of processes. It is read by the host's layer, which knows how many there are.
+/// The places of processes. The host's layer, which knows their number, parses it.
 pub static LAYOUT: Setting<()> = Setting {
     is_public: true,
     names_file: names_a_file,
@@ -151,7 +151,7 @@ pub static LEVEL_WEIGHTS: Setting<Distances> = Setting {
     instead: (Distances::default, "using 1,10,30"),
 };
 
-/// The rules of the standard that are enforced.
+/// The rules of the standard to enforce.
 pub static CHECK: Setting<Check> = Setting {
     name: "CARTOGRAPH_CHECK",
     text: "standard rules to enforce that MPI libraries do not check: edges, weights, arguments; all",
@@ -217,10 +217,10 @@ pub static WORLD: Setting<()> = Setting {
     )
 };
 
-/// The process whose MPI_COMM_WORLD has another order.
+/// The process whose MPI_COMM_WORLD is reordered.
 pub static WORLD_OF: Setting<()> = any(
     "CARTOGRAPH_WORLD_OF",
-    "the number of the process whose MPI_COMM_WORLD has another order; the library of CARTOGRAPH_WORLD sets it for the report",
+    "the ID of the process whose MPI_COMM_WORLD is reordered; set by the library of CARTOGRAPH_WORLD, for reports",
 );
 
 /// The directory of a recording.
@@ -232,10 +232,10 @@ pub static RECORD: Setting<()> = any(
 /// The limits of a recording.
 pub static RECORD_LIMITED: Setting<()> = any(
     "CARTOGRAPH_RECORD_LIMITED",
-    "calls or work: a small recording, with the first calls or of the work only, which stops if it costs too much; set for cartograph run",
+    "calls or work: a small recording, with the first calls or only the work, which stops if it costs too much; set by cartograph run",
 );
 
-/// The directory of times.
+/// The directory for run times.
 pub static CLOCK: Setting<()> = any(
     "CARTOGRAPH_CLOCK",
     "the directory for the run times of processes, without a recording; set by cartograph tune",
@@ -250,22 +250,24 @@ pub static LIB_DIR: Setting<()> = Setting {
     )
 };
 
-/// The directory of what `cartograph run` learns.
+/// The directory in which `cartograph run` stores what it learns.
 pub static STORE: Setting<()> = Setting {
     is_public: true,
     ..any(
         "CARTOGRAPH_STORE",
-        "the directory of what cartograph run learns; ~/.local/state/cartograph if not set",
+        "the directory in which cartograph run stores what it learns; default: ~/.local/state/cartograph",
     )
 };
 
-/// The MPI whose library is taken.
+/// The MPI whose library is loaded.
 pub static MPI: Setting<()> =
     any("CARTOGRAPH_MPI", "auto, or the only MPI whose library is loaded; set by cartograph exec");
 
-/// Whether Slurm's plugin, `packaging/slurm`, puts `cartograph run` in place of `srun`.
-pub static RUN: Setting<()> =
-    any("CARTOGRAPH_RUN", "1: srun is cartograph run srun, if the site has the plugin for Slurm");
+/// Whether Slurm's plugin, `packaging/slurm`, replaces `srun` by `cartograph run srun`.
+pub static RUN: Setting<()> = any(
+    "CARTOGRAPH_RUN",
+    "1: srun becomes cartograph run srun, if the site has the plugin for Slurm",
+);
 
 /// The implementation of nonblocking and persistent neighborhood collectives.
 pub static NEIGHBOR: Setting<Neighbor> = Setting {
@@ -324,7 +326,7 @@ impl<T> Known for Setting<T> {
     }
 }
 
-/// A setting whose values are read elsewhere, and that is not for users.
+/// A setting whose values are parsed elsewhere, and that is not for users.
 const fn any(name: &'static str, text: &'static str) -> Setting<()> {
     Setting {
         name,

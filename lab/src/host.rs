@@ -1,4 +1,4 @@
-//! An MPI that is measured: its compilers, its launcher, and the library that was built for it.
+//! An MPI to measure: its compilers, its launcher, and the library that was built for it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,7 +10,7 @@ use crate::top;
 pub struct Host {
     /// Its name.
     pub name: String,
-    /// Its launcher, which the number of processes and the program follow.
+    /// Its launcher, followed by the number of processes and the program.
     pub launcher: Vec<String>,
     /// Settings for processes that share processors, `NAME=VALUE`.
     pub settings: Vec<String>,
@@ -44,7 +44,7 @@ impl Host {
         ["-Wl,--no-as-needed", "-L", &lib, "-lcartograph", &rpath].map(str::to_owned).into()
     }
 
-    /// Returns whether it has a compiler for a language, `cc`, `cxx` or `fc`.
+    /// True if it has a compiler for a language, `cc`, `cxx` or `fc`.
     pub fn has(&self, language: &str) -> io::Result<bool> {
         Ok(!ask(&self.name, language)?.is_empty())
     }
@@ -59,7 +59,7 @@ impl Host {
         Ok(program)
     }
 
-    /// The launcher for a number of processes with a limit of time; settings, a program and its arguments follow.
+    /// The launcher for a number of processes with a time limit; settings, a program and its arguments follow.
     pub fn launch(&self, processes: u32, seconds: u32) -> Command {
         let mut command = Command::new("timeout");
         command
@@ -69,7 +69,7 @@ impl Host {
         command
     }
 
-    /// As `launch`, with the library preloaded.
+    /// Like `launch`, with the library preloaded.
     pub fn preloaded(&self, processes: u32, seconds: u32) -> Command {
         let mut command = self.launch(processes, seconds);
         command.arg("env").arg(format!("LD_PRELOAD={}", self.library().display()));
@@ -77,12 +77,12 @@ impl Host {
     }
 }
 
-/// A fact of a host out of `scripts/host.sh`.
+/// A fact about a host from `scripts/host.sh`.
 fn ask(host: &str, what: &str) -> io::Result<String> {
     Ok(checked(Command::new(top().join("scripts/host.sh")).args([host, what]))?.trim().to_owned())
 }
 
-/// The command of a line of words.
+/// The command of a command line.
 pub fn command(line: &str) -> Command {
     let mut words = line.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or_default());
@@ -90,7 +90,7 @@ pub fn command(line: &str) -> Command {
     command
 }
 
-/// The output of a line of words as a command that succeeds.
+/// The output of a command line that succeeds.
 pub fn does(line: &str) -> io::Result<String> {
     checked(&mut command(line))
 }
@@ -108,7 +108,7 @@ pub fn checked(command: &mut Command) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&stdout).into_owned())
 }
 
-/// A directory in `build/HOST/programs` that is empty.
+/// An empty directory in `build/HOST/programs`.
 pub fn emptied(directory: &Path) -> io::Result<()> {
     if directory.exists() {
         fs::remove_dir_all(directory)?;

@@ -1,4 +1,4 @@
-//! Results: tables that were measured, kept as data in `lab/results`, and shown on the pages of `docs`.
+//! Results: measured tables, kept as data in `lab/results`, and shown on the pages of `docs`.
 
 pub mod host;
 pub mod pages;
@@ -8,12 +8,12 @@ pub use table::{File, Table};
 
 use std::path::{Path, PathBuf};
 
-/// The directory of the results in the source.
+/// The directory of the results in the source tree.
 pub fn directory() -> PathBuf {
     top().join("lab/results")
 }
 
-/// The source's top directory.
+/// The top directory of the source tree.
 pub fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub struct Table {
     /// Its name, by which pages show it.
     pub name: String,
-    /// The command that makes it, and when, where and from which commit it was made.
+    /// The command that makes it, with its date, machine and commit.
     pub made: Vec<(String, String)>,
     /// The names of the columns, the first of which has the labels of the rows.
     pub columns: Vec<String>,
@@ -32,20 +32,20 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// The columns of measured values, with their names: all but the label, the processes and the unit.
+    /// The columns of measured values, with their names: all except the label, the processes and the unit.
     pub fn measured(&self) -> impl Iterator<Item = (usize, &str)> {
         let named = self.columns.iter().map(String::as_str).enumerate();
         named.filter(|(_, name)| !["", "processes"].contains(name))
     }
 
-    /// The number of processes that a row is of, if the table has it.
+    /// The number of processes of a row, if the table has it.
     pub fn processes(&self, row: &[String]) -> Option<u32> {
         let column = self.columns.iter().position(|name| name == "processes")?;
         row.get(column)?.parse().ok()
     }
 
-    /// The table in Markdown, columns of numbers to the right: the `columns` that are named, or all, of the rows in
-    /// which some cell is one of `rows`, or all.
+    /// The table in Markdown, with numbers right-aligned: the given `columns`, or all, of the rows with a cell in
+    /// `rows`, or all.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl File {
         Ok(Self { tables })
     }
 
-    /// Writes a file, a row on a line.
+    /// Writes a file, with one row per line.
     ///
     /// # Errors
     ///
@@ -148,8 +148,8 @@ impl File {
         self.tables.iter().find(|table| table.name == name)
     }
 
-    /// Puts tables into the results' file of this name, in place of those that have their names, with how they were
-    /// made: by this command, now, here, from the commit at hand.
+    /// Puts tables into the results file of this name, replacing those with the same names, with their origin: the
+    /// command, the date, the machine and the current commit.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Files: what is read of them before anything is loaded.
+//! Files: reads parts of them before anything is loaded.
 
 use alloc::borrow::ToOwned;
 use alloc::ffi::CString;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
 use core::ptr::NonNull;
 
-/// Calls the system again for as long as a signal interrupts it, as on some file systems.
+/// Repeats a system call as long as a signal interrupts it, which happens on some file systems.
 fn uninterrupted(mut call: impl FnMut() -> isize) -> isize {
     loop {
         let answer = call();
@@ -22,7 +22,7 @@ fn uninterrupted(mut call: impl FnMut() -> isize) -> isize {
 pub(crate) struct File(c_int);
 
 impl File {
-    /// Opens one to be read.
+    /// Opens a file for reading.
     pub(crate) fn open(path: &CStr) -> Option<Self> {
         let flags = libc::O_RDONLY | libc::O_CLOEXEC;
         // SAFETY: a string.
@@ -30,7 +30,7 @@ impl File {
         (file >= 0).then_some(Self(file as c_int))
     }
 
-    /// All of it.
+    /// The whole content.
     pub(crate) fn read(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut part = [0u8; 4096];
@@ -45,7 +45,7 @@ impl File {
         }
     }
 
-    /// Whose it is, who may write it, and how large it is.
+    /// Its owner, its permissions, and its size.
     pub(crate) fn status(&self) -> Option<libc::stat> {
         // SAFETY: all fields may be zero.
         let mut status: libc::stat = unsafe { core::mem::zeroed() };
@@ -53,7 +53,7 @@ impl File {
         (unsafe { libc::fstat(self.0, &raw mut status) } == 0).then_some(status)
     }
 
-    /// All of it, of which only what is looked at comes into memory.
+    /// The whole content as a mapping: only the parts that are read come into memory.
     pub(crate) fn map(&self) -> Option<Map> {
         let length = usize::try_from(self.status()?.st_size).ok().filter(|&length| length > 0)?;
         // SAFETY: a new mapping, where the system likes.

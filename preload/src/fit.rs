@@ -1,15 +1,15 @@
-//! Finds which of the libraries that were built for MPIs fits the one that a process has loaded.
+//! Finds which of the libraries that were built for MPIs fits the loaded one.
 
 use cartograph_shim::elf::Library;
 
-/// Rates a library for an MPI that is needed by the name `soname` and calls itself `version`: the number of parts
-/// of the version that are alike; `None` if it does not fit.
+/// Rates a library for an MPI that is needed by the name `soname` and reports itself as `version`: the number of equal
+/// parts of the version; `None` if it does not fit.
 pub(crate) fn fit(library: &Library, soname: &str, version: &str) -> Option<usize> {
     const OPEN_MPI: &str = "Open MPI";
     if !library.needed.iter().any(|needed| needed == soname) && !takes(library, soname) {
         return None;
     }
-    // All MPIs are alike by the standard ABI.
+    // All MPIs with the standard ABI are alike.
     if library.built_for.starts_with("MPI ABI") {
         return Some(0);
     }
@@ -17,14 +17,14 @@ pub(crate) fn fit(library: &Library, soname: &str, version: &str) -> Option<usiz
         .take_while(|(built, runs)| built == runs)
         .count();
     let is_open_mpi = library.built_for.starts_with(OPEN_MPI);
-    // MPICH and its kin have one binary interface, Open MPI has one for each major version.
+    // MPICH and its derivatives have one binary interface, Open MPI has one for each major version.
     let fits = is_open_mpi == version.contains(OPEN_MPI) && (!is_open_mpi || alike > 0);
     fits.then_some(alike)
 }
 
-/// Returns whether the library names no MPI's library that it needs, as it is made for many machines, and takes
-/// those that are needed by this name: MPICH and its kin have agreed on 12 for their common binary interface, what
-/// else there is in the name.
+/// True if the library names no MPI library as a dependency, since it is made for many machines, and fits MPIs that are
+/// needed by this name: MPICH and its derivatives have agreed on 12 for their common binary interface, whatever the
+/// rest of the name.
 fn takes(library: &Library, soname: &str) -> bool {
     let family = library.built_for.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
     library.names_no_mpi()

@@ -1,23 +1,22 @@
 //! The one library to preload for every MPI.
 //!
-//! It needs no MPI itself and exports all names of the chapter, which do nothing but go on to where they
-//! lead. That is found out when the first is called:
+//! It needs no MPI itself and exports all names of the chapter, which only jump to their targets. The targets are found
+//! when the first one is called:
 //!
 //! - [`stubs`]: the names.
-//! - [`resolve`]: where a name leads, for a caller.
-//! - [`objects`]: what the process has loaded.
+//! - [`resolve`]: the target of a name, for a caller.
+//! - [`objects`]: the objects that the process has loaded.
 //! - [`mpi`]: which MPI of these a caller uses.
-//! - [`library`]: the library that was built for that MPI, in `cartograph/HOST` beside this one; by
-//!   [`cartograph_shim::elf`] the command knows it too.
+//! - [`library`]: the library that was built for that MPI, in `cartograph/HOST` next to this one; the command finds it
+//!   with [`cartograph_shim::elf`].
 //! - [`unloading`]: how long a cached result is valid.
-//! - [`loaded`], [`file`]: what is asked of the loader and of the system.
+//! - [`loaded`], [`file`]: calls of the loader and of the system.
 //!
-//! With the feature `record` the names are those of functions that send, and the library is the recorder; with `world`
-//! those that take a communicator, and the library is that of the world in another order.
+//! With the feature `record`, the names are those of functions that send, and the library is the recorder; with
+//! `world`, those that take a communicator, and the library is the one that reorders MPI_COMM_WORLD.
 //!
-//! If there is no library for the MPI, names lead to the MPI's functions. A process that calls none of
-//! them pays for the mapping of a small file; therefore no standard library, which would bring another one
-//! along.
+//! If there is no library for the MPI, names lead to the MPI's functions. A process that calls none of them pays only
+//! for the mapping of a small file; therefore no standard library is used, which would bring another one along.
 
 #![cfg_attr(not(test), no_std)]
 

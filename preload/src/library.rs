@@ -1,5 +1,5 @@
-//! The libraries beside this one, in `cartograph/HOST`: which one was built for an MPI, and how to load it so that it
-//! can only use this MPI.
+//! The libraries next to this one, in `cartograph/HOST`: which one was built for an MPI, and how to load it so that it
+//! can use only this MPI.
 
 use alloc::ffi::CString;
 use alloc::format;
@@ -24,21 +24,22 @@ use cartograph_shim::elf::RECORDER as FILE;
 #[cfg(feature = "world")]
 use cartograph_shim::elf::WORLD as FILE;
 
-/// Loads the library for the object `mpi`, whose handle is given; or gives the reason why no library fits.
+/// Loads the library for the object `mpi`, given its handle; or returns why no library fits.
 pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Handle, String> {
     let object = &objects.0[mpi];
     let shown = object.shown();
     let version = mpi::version(handle).unwrap_or_default();
     let soname = object.soname.as_deref().ok_or_else(|| format!("{shown} has no soname"))?;
-    // The loader takes the first of a name, and what all code finds before it.
+    // The loader takes the first object of a name, after globally visible ones.
     if objects.named(soname) != Some(mpi) || !mpi::is_found_first(objects, mpi) {
         return Err(format!("{shown} is loaded after another MPI"));
     }
-    let own = own_file().ok_or("it cannot be seen where this library is")?;
+    let own = own_file().ok_or("the path of this library is unknown")?;
     let pinned = variable(c"CARTOGRAPH_MPI").and_then(|name| name.to_str().ok());
     let pinned = pinned.filter(|name| *name != "auto");
     let (folder, mut found) = best(&own, soname, &version, pinned);
-    // MPICH can have its PMPI_ names in a library of their own; programs and ours need the other, which needs it.
+    // MPICH can have its PMPI_ names in a separate library; programs and our libraries need the other one, which
+    // depends on it.
     let mut needing = objects.needing(soname);
     while found.is_none()
         && let Some(other) = needing.next()
@@ -53,13 +54,13 @@ pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Han
     })?;
     let library = Handle::load(&path)?;
     if !mpi::is_used_by(&library, objects, mpi) {
-        return Err(format!("{} uses another MPI than {shown}", path.to_string_lossy()));
+        return Err(format!("{} uses a different MPI than {shown}", path.to_string_lossy()));
     }
     Ok(library)
 }
 
-/// The folder with a folder for each host, and the library in it that fits an MPI best, of those that only root and the
-/// owner of the library at `own` can have written; the first by name, if several fit equally.
+/// The directory with a folder for each host, and the library in it that fits an MPI best, among those that only root
+/// and the owner of the library at `own` can have written; the first by name, if several fit equally.
 fn best(
     own: &CStr,
     soname: &str,
@@ -68,7 +69,7 @@ fn best(
 ) -> (String, Option<CString>) {
     let own_path = own.to_string_lossy();
     let beside = own_path.rfind('/').map_or("", |end| &own_path[..end]);
-    // Wrapping libraries are in it themselves.
+    // Wrapping libraries are in the directory itself.
     let folder = match cfg!(feature = "wraps") {
         true => beside.into(),
         false => format!("{beside}/{FOLDER}"),
@@ -88,8 +89,8 @@ fn best(
         let (path, file) = open(&format!("{folder}/{host}/{FILE}"))?;
         let library = Library::parse(file.map()?.as_ref())?;
         let fit = fit(&library, soname, version)?;
-        // A library that does not need an MPI does not see one that was loaded privately. Beside it are empty
-        // libraries, one for each name of an MPI, that need both.
+        // A library that does not depend on an MPI cannot see one that was loaded privately. Next to it are empty
+        // libraries, one for each name of an MPI, that depend on both.
         let both =
             library.names_no_mpi().then(|| open(&format!("{folder}/{host}/for-{soname}/{FILE}")));
         Some((fit, Reverse(host), both.flatten().map_or(path, |(both, _)| both)))
@@ -102,14 +103,14 @@ fn best(
 fn own_file() -> Option<CString> {
     let own = own_file as *const c_void;
     let (path, _) = loaded::file_of(own)?;
-    // The loader keeps a relative name as it was, and the program may be in another directory by now.
+    // The loader keeps a relative name unchanged, and the program may be in another directory by now.
     match path.to_bytes().first() {
         Some(b'/') => file::real(&path),
         _ => mapped_file(own as usize),
     }
 }
 
-/// The file that is mapped at an address, as the system calls it.
+/// The file that is mapped at an address, according to the system.
 fn mapped_file(address: usize) -> Option<CString> {
     let maps = File::open(c"/proc/self/maps")?.read();
     let maps = String::from_utf8_lossy(&maps);

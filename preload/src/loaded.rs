@@ -1,4 +1,4 @@
-//! Handles of loaded objects, and what they define.
+//! Handles of loaded objects, and their symbols.
 
 use alloc::borrow::ToOwned;
 use alloc::ffi::CString;
@@ -8,24 +8,24 @@ use core::ops::Range;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-/// A function that was found, or data.
+/// The address of a function or of data.
 pub(crate) type Address = NonNull<c_void>;
 
 /// An object that is held by the loader until this is dropped.
 pub(crate) struct Handle(NonNull<c_void>);
 
-// SAFETY: the loader's handles may be used and given back by any thread.
+// SAFETY: any thread may use and release the loader's handles.
 unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
 
 impl Handle {
-    /// One that is loaded already.
+    /// An object that is already loaded.
     pub(crate) fn of_loaded(path: &CStr) -> Option<Self> {
         Self::open(path, libc::RTLD_LAZY | libc::RTLD_NOLOAD)
     }
 
-    /// Loads a library, whose names others do not see.
+    /// Loads a library whose names are not visible to others.
     pub(crate) fn load(path: &CStr) -> Result<Self, String> {
         Self::open(path, libc::RTLD_NOW | libc::RTLD_LOCAL).ok_or_else(|| {
             // SAFETY: asks for the text of the failure, which is a string of the thread's own or null.
@@ -39,11 +39,11 @@ impl Handle {
     }
 
     fn open(path: &CStr, how: c_int) -> Option<Self> {
-        // SAFETY: a string. What is loaded by it is a library of MPI or of ours.
+        // SAFETY: a string. The loaded library is an MPI's or ours.
         NonNull::new(unsafe { libc::dlopen(path.as_ptr(), how) }).map(Self)
     }
 
-    /// The address that the object, or one that it needs, defines by this name.
+    /// The address that the object, or one of its dependencies, defines by this name.
     pub(crate) fn find(&self, name: &CStr) -> Option<Address> {
         // SAFETY: a handle and a string.
         NonNull::new(unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) })
@@ -52,16 +52,16 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: it is given back once.
+        // SAFETY: it is released once.
         unsafe { close(self.0.as_ptr()) };
     }
 }
 
-/// Gives back a handle, by the loader's own `dlclose`. What others hold stays, so nothing is counted.
+/// Releases a handle with the loader's own `dlclose`. Objects that others hold stay, so nothing is counted.
 ///
 /// # Safety
 ///
-/// As the loader's.
+/// As for the loader's function.
 pub(crate) unsafe fn close(handle: *mut c_void) -> c_int {
     type Function = unsafe extern "C" fn(*mut c_void) -> c_int;
     static NEXT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -83,13 +83,13 @@ pub(crate) fn find_globally(name: &CStr) -> Option<Address> {
 
 /// The address that would be found by this name without this library.
 pub(crate) fn find_next(name: &CStr) -> Option<Address> {
-    // SAFETY: a string. The loader looks behind the library that calls it, which is this one.
+    // SAFETY: a string. The loader searches behind the library that calls it, which is this one.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
-    // It takes the address to which it returns for the caller's: it must not be jumped to.
+    // The loader identifies the caller by the return address, so this must not be a tail call.
     NonNull::new(core::hint::black_box(found))
 }
 
-/// The file that an address belongs to, as the loader calls it, and where the file is loaded.
+/// The file that contains an address, as named by the loader, and its load address.
 pub(crate) fn file_of(address: *const c_void) -> Option<(CString, usize)> {
     // SAFETY: all fields may be zero.
     let mut found: libc::Dl_info = unsafe { core::mem::zeroed() };
@@ -101,17 +101,17 @@ pub(crate) fn file_of(address: *const c_void) -> Option<(CString, usize)> {
     Some((unsafe { CStr::from_ptr(found.dli_fname) }.to_owned(), found.dli_fbase as usize))
 }
 
-/// The load address of the file that an address belongs to.
+/// The load address of the file that contains an address.
 pub(crate) fn base_of(address: *const c_void) -> Option<usize> {
     file_of(address).map(|(_, base)| base)
 }
 
-/// Returns whether an address is in this library itself.
+/// True if an address is in this library itself.
 pub(crate) fn is_own(address: Address) -> bool {
     base_of(address.as_ptr()) == base_of(is_own as *const c_void)
 }
 
-/// Returns whether an address, if there is one, is in the range.
+/// True if an address exists and is in the range.
 pub(crate) fn lies_in(address: Option<Address>, range: &Range<usize>) -> bool {
     address.is_some_and(|address| range.contains(&(address.as_ptr() as usize)))
 }

@@ -1,7 +1,7 @@
-//! Finds the MPI that a caller uses, of those that the process has loaded.
+//! Finds the MPI that a caller uses, among those that the process has loaded.
 //!
-//! It is the one that the loader takes for the caller's other MPI functions, so that handles belong
-//! together: what all code finds comes first, and then what was loaded along with the caller.
+//! It is the one that the loader finds for the caller's other MPI functions, so that handles belong together: globally
+//! visible objects come first, then objects that were loaded along with the caller.
 
 use alloc::string::String;
 use alloc::vec;
@@ -11,16 +11,16 @@ use core::ffi::{CStr, c_char, c_int};
 use crate::loaded::{self, Handle};
 use crate::objects::Objects;
 
-/// A function that every MPI defines, and nothing else does: tools define the `MPI_` names, and what is preloaded beside
-/// this library has functions that send or take a communicator.
+/// A function that every MPI defines, and no other object: tools define the `MPI_` names, and libraries preloaded next
+/// to this one have functions that send or take a communicator.
 pub(crate) const EVERY: &CStr = c"PMPI_Type_get_extent";
 
 /// The MPI of a caller.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LoadedMpi {
-    /// In this object, which was loaded with the program: every caller uses it.
+    /// In this object, which was loaded with the program: all callers use it.
     AtStart(usize),
-    /// In this object, which was loaded later: others may use another.
+    /// In this object, which was loaded later: other callers may use another.
     Later(usize),
     /// In the program itself.
     InProgram,
@@ -54,11 +54,11 @@ pub(crate) fn of(objects: &Objects, caller: usize) -> LoadedMpi {
     }
 }
 
-/// All that are loaded.
+/// All loaded MPIs.
 fn all(objects: &Objects) -> Vec<usize> {
     let objects = objects.0.iter().enumerate().skip(1);
     let is = objects.filter(|(_, object)| {
-        // Spares the look into each of hundreds of objects.
+        // Avoids examining each of hundreds of objects.
         object.names().any(|name| name.contains("mpi") || name.contains("simgrid"))
             && Handle::of_loaded(&object.path)
                 .is_some_and(|handle| loaded::lies_in(handle.find(EVERY), &object.range))
@@ -66,20 +66,20 @@ fn all(objects: &Objects) -> Vec<usize> {
     is.map(|(index, _)| index).collect()
 }
 
-/// Returns whether all code finds this object's functions or no MPI's: a library that is loaded now will use it.
+/// True if all code finds this object's functions or no MPI's: a library that is loaded now will use it.
 pub(crate) fn is_found_first(objects: &Objects, mpi: usize) -> bool {
     loaded::find_globally(EVERY)
         .is_none_or(|found| loaded::lies_in(Some(found), &objects.0[mpi].range))
 }
 
-/// Returns whether a library's own calls go to this object, which it may find among what all code finds.
+/// True if a library's own calls go to this object, which may be globally visible.
 pub(crate) fn is_used_by(library: &Handle, objects: &Objects, mpi: usize) -> bool {
     let found = loaded::find_globally(EVERY).or_else(|| library.find(EVERY));
     loaded::lies_in(found, &objects.0[mpi].range)
 }
 
-/// Returns whether a program has called `MPI_Finalize`. A child that it forked earlier has not, and prints nothing when
-/// it ends.
+/// True if a program has called `MPI_Finalize`. A child that it forked earlier has not, and prints nothing when it
+/// ends.
 pub(crate) fn has_ended(mpi: &Handle) -> bool {
     type Function = unsafe extern "C" fn(*mut c_int) -> c_int;
     let Some(function) = mpi.find(c"PMPI_Finalized") else { return false };
@@ -91,9 +91,9 @@ pub(crate) fn has_ended(mpi: &Handle) -> bool {
     code == 0 && flag != 0
 }
 
-/// The name and version of an MPI, from the MPI; `None` if it has none.
+/// The name and version of an MPI, as reported by it; `None` if it reports none.
 pub(crate) fn version(mpi: &Handle) -> Option<String> {
-    /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING.
+    /// Larger than any MPI's MPI_MAX_LIBRARY_VERSION_STRING.
     const ROOM: usize = 16384;
     type Function = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
     let function = mpi.find(c"PMPI_Get_library_version")?;

@@ -1,4 +1,4 @@
-//! The objects that the process has loaded, as the loader lists it.
+//! The objects that the process has loaded, as listed by the loader.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -13,9 +13,9 @@ use goblin::elf::dynamic::{DT_NEEDED, DT_NULL, DT_SONAME, DT_STRTAB};
 
 use goblin::elf64::dynamic::Dyn;
 
-/// A program or shared library that is mapped.
+/// A mapped program or shared library.
 pub(crate) struct Object {
-    /// The file, as the loader calls it; empty for the program.
+    /// The file name in the loader's list; empty for the program.
     pub(crate) path: CString,
     /// Its addresses, from the first to the last segment.
     pub(crate) range: Range<usize>,
@@ -32,15 +32,15 @@ impl Object {
         self.path.to_string_lossy().into_owned()
     }
 
-    /// The names by which others need it.
+    /// The names by which other objects need it.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let file = self.path.to_str().ok().and_then(|path| path.rsplit('/').next());
         self.soname.as_deref().into_iter().chain(file.filter(|file| !file.is_empty()))
     }
 }
 
-/// All of them, in the order of the loader's list: the program, what is preloaded, what these need, and then
-/// what was loaded later.
+/// All of them, in the order of the loader's list: the program, preloaded objects, their dependencies, and then objects
+/// that were loaded later.
 pub(crate) struct Objects(pub(crate) Vec<Object>);
 
 impl Objects {
@@ -52,12 +52,12 @@ impl Objects {
         all
     }
 
-    /// The one that an address lies in.
+    /// The object that contains an address.
     pub(crate) fn at(&self, address: usize) -> Option<usize> {
         self.0.iter().position(|object| object.range.contains(&address))
     }
 
-    /// The first that is needed by this name, which is the one that the loader takes.
+    /// The first object needed by this name, which is the one that the loader takes.
     pub(crate) fn named(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|object| object.names().any(|own| own == name))
     }
@@ -68,7 +68,7 @@ impl Objects {
         need.filter_map(|object| object.soname.as_deref())
     }
 
-    /// The number of objects that were there when the program started. They stay for as long as it runs.
+    /// The number of objects that existed when the program started. They stay as long as it runs.
     pub(crate) fn at_start(&self) -> usize {
         let names = self.by_name();
         let first = self.0.first().map_or(&[][..], |program| &program.needed);
@@ -81,8 +81,8 @@ impl Objects {
             .map_or(0, |last| last + 1)
     }
 
-    /// For the caller `object`, which was loaded later: the first of `those` that the loader searches for a
-    /// name. It searches what was loaded together, which one object needs and all others follow from.
+    /// For the caller `object`, which was loaded later: the first of `those` that the loader searches for a name. It
+    /// searches the objects that were loaded together, which one object needs directly or indirectly.
     pub(crate) fn in_scope(&self, object: usize, those: &[usize]) -> Option<usize> {
         let names = self.by_name();
         let start = self.at_start().min(object);
@@ -93,7 +93,7 @@ impl Objects {
         })
     }
 
-    /// These and all that they need, nearest first.
+    /// These objects and all their dependencies, nearest first.
     fn closure(&self, these: &[usize], names: &BTreeMap<&str, usize>) -> Vec<usize> {
         let mut seen = vec![false; self.0.len()];
         let mut found = Vec::new();
@@ -120,7 +120,7 @@ impl Objects {
     }
 }
 
-/// Notes one object. The loader calls this under its lock, so it stays mapped meanwhile.
+/// Adds one object. The loader calls this under its lock, so the object stays mapped meanwhile.
 unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, all: *mut c_void) -> c_int {
     // SAFETY: what `mapped` passes, and the loader's description.
     let (all, info) = unsafe { (&mut *all.cast::<Objects>(), &*info) };
@@ -166,7 +166,7 @@ unsafe fn read_dynamic(
         (0..).map(move |index| *first.add(index)).take_while(|entry| entry.d_tag != DT_NULL)
     };
     let Some(strings) = entries().find(|entry| entry.d_tag == DT_STRTAB) else { return };
-    // The loader makes it an address, but not where it cannot write.
+    // The loader relocates this to an address, unless the section is read-only.
     let strings = match strings.d_val as usize {
         offset if offset < base => base + offset,
         address => address,

@@ -1,10 +1,10 @@
 //! Resolves a name for a caller.
 //!
-//! An MPI that was loaded with the program serves all callers, so each name is looked up once. One that was
-//! loaded later may be one of several: then it is looked up for each call whose the caller is, in a
-//! table of what was found for its page of code.
+//! An MPI that was loaded with the program serves all callers, so each name is looked up once. An MPI that was loaded
+//! later may be one of several: then each call looks up its caller's MPI, in a table of earlier results for its page of
+//! code.
 //!
-//! No lock is held: a caller may hold the loader's, in a constructor of a library that is being loaded.
+//! No lock is held: a caller may hold the loader's lock, in a constructor of a library that is being loaded.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -26,17 +26,17 @@ use crate::unloading;
 #[cfg(feature = "wraps")]
 use crate::wraps;
 
-/// The functions that serve the callers of one MPI. It stays for good, as MPI cannot be started twice.
+/// The functions that serve the callers of one MPI. It is never freed, since MPI cannot be started twice.
 struct Binding {
     /// The load address of the MPI; for one in the program, 0.
     base: usize,
     /// The MPI; `None` if it is in the program.
     mpi: Option<Handle>,
-    /// The object in which its own functions are looked for.
+    /// The object in which its own functions are looked up.
     host: Host,
-    /// The library that was built for it, or the reason why no library fits.
+    /// The library that was built for it, or why no library fits.
     library: Result<Handle, String>,
-    /// The addresses found, by the index of its name.
+    /// The addresses found, by index of the name.
     targets: [AtomicPtr<()>; COUNT],
 }
 
@@ -47,8 +47,7 @@ enum Host {
     AtStart,
     /// In the program.
     InProgram,
-    /// In the MPI, or else in what was loaded along with the caller; what is for Fortran is in a library of
-    /// its own.
+    /// In the MPI, or in objects loaded along with the caller: functions for Fortran are in a separate library.
     Later,
 }
 
@@ -60,7 +59,7 @@ static AT_START: AtomicPtr<Binding> = AtomicPtr::new(ptr::null_mut());
 
 /// The target of the name with this index, for the code at `caller`.
 pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
-    // SAFETY: what is put there is never freed.
+    // SAFETY: bindings are never freed.
     if let Some(binding) = unsafe { AT_START.load(Ordering::Acquire).as_ref() } {
         return for_all_callers(binding, index, caller);
     }
@@ -111,8 +110,9 @@ fn find(index: usize, caller: usize, unloaded: Option<u64>) -> *const () {
         }
         LoadedMpi::Either(several) => {
             let several: Vec<String> = several.iter().map(|&mpi| objects.0[mpi].shown()).collect();
-            let caller =
-                objects.at(caller).map_or("code of no file".into(), |at| objects.0[at].shown());
+            let caller = objects
+                .at(caller)
+                .map_or("code outside any file".into(), |at| objects.0[at].shown());
             end(format_args!(
                 "undefined symbol: {shown}: {caller} is not linked with an MPI, and several are loaded: {}",
                 several.join(", ")
@@ -121,7 +121,7 @@ fn find(index: usize, caller: usize, unloaded: Option<u64>) -> *const () {
     }
 }
 
-/// Says once, where a report is asked for, that a function is called which no library of ours can stand before.
+/// Reports once, if a report is requested, that a function is called which no library of ours can replace.
 fn say_without_pmpi(function: &Address) {
     static SAID: AtomicBool = AtomicBool::new(false);
     if !SAID.swap(true, Ordering::Relaxed)
@@ -134,8 +134,8 @@ fn say_without_pmpi(function: &Address) {
     }
 }
 
-/// Loads the library of this process's MPI if no function was called, once MPI has ended: it then reports that no
-/// topology was created, if a report is requested.
+/// Loads the library of this process's MPI if no function was called, once MPI has ended: that library then reports
+/// that no topology was created, if a report is requested.
 extern "C" fn at_exit() {
     let unbound = BINDINGS[0].load(Ordering::Acquire).is_null();
     if !unbound || !reports() {
@@ -156,7 +156,7 @@ extern "C" fn at_exit() {
 #[unsafe(link_section = ".fini_array")]
 static AT_EXIT: extern "C" fn() = at_exit;
 
-/// The target of a name for all callers, from now on without a question.
+/// The target of a name for all callers, from now on without a lookup.
 #[inline(never)]
 fn for_all_callers(binding: &'static Binding, index: usize, caller: usize) -> *const () {
     AT_START.store(ptr::from_ref(binding).cast_mut(), Ordering::Release);
@@ -176,7 +176,7 @@ fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
     let ours = binding.library.as_ref().ok().and_then(|library| library.find(name));
     let hosts = || match binding.host {
         Host::AtStart => loaded::find_next(name),
-        // Not for the program itself, which asked for what comes behind.
+        // Not for the program itself, which explicitly looked for the functions behind this library.
         Host::InProgram => loaded::find_globally(name).filter(|found| {
             loaded::base_of(found.as_ptr()) != loaded::base_of(caller as *const c_void)
         }),
@@ -206,7 +206,7 @@ fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
     found.as_ptr().cast()
 }
 
-/// In place of functions that take a session, for an MPI without sessions: nothing but a null session can be passed.
+/// Replaces functions that take a session, for an MPI without sessions: only a null session can be passed to them.
 #[cfg(not(feature = "wraps"))]
 extern "C" fn no_session() -> c_int {
     /// Of MPIs without sessions: `MPI_ERR_UNKNOWN` in MPICH and `MPI_ERR_ARG` in Open MPI.
@@ -214,7 +214,7 @@ extern "C" fn no_session() -> c_int {
     ERROR
 }
 
-/// The object that an address lies in, through which all is found that was loaded for it.
+/// The object that contains an address, through which all objects loaded for it are found.
 fn along_with(caller: usize) -> Option<Handle> {
     Handle::of_loaded(&loaded::file_of(caller as *const c_void)?.0)
 }
@@ -243,7 +243,7 @@ fn bind(objects: &Objects, mpi: Option<usize>, host: Host) -> &'static Binding {
                 }
             }
         }
-        // SAFETY: what is put there is never freed.
+        // SAFETY: bindings are never freed.
         let binding = unsafe { &*found };
         if binding.base == base {
             return binding;
@@ -257,10 +257,7 @@ fn make(objects: &Objects, mpi: Option<usize>, host: Host) -> Box<Binding> {
     let library = match (mpi, &handle) {
         (Some(mpi), Some(handle)) => library::open(objects, mpi, handle),
         (Some(mpi), None) => Err(format!("{} is no longer loaded", objects.0[mpi].shown())),
-        (None, _) => {
-            Err("the MPI is linked into the program, with which libcartograph.a must be linked"
-                .into())
-        }
+        (None, _) => Err("the MPI is linked into the program; link libcartograph.a with it".into()),
     };
     #[cfg(feature = "wraps")]
     if let (Ok(library), Host::AtStart) = (&library, host) {
@@ -276,19 +273,19 @@ fn make(objects: &Objects, mpi: Option<usize>, host: Host) -> Box<Binding> {
     })
 }
 
-/// The MPIs found for pages of code that were loaded later, as long as nothing was unloaded since.
+/// The MPIs of pages of code that were loaded later, valid as long as nothing was unloaded.
 struct Memo;
 
-/// Each entry is one number, so that it is read and written at once: the page, the place of the binding
-/// plus one, and how often something had been unloaded.
+/// Each entry is one number, so that it is read and written atomically: the page, the index of the binding plus one,
+/// and the number of unloadings at the time.
 static MEMO: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
 
 impl Memo {
     const BITS_OF_COUNT: u32 = 22;
     const BITS_OF_PLACE: u32 = 4;
 
-    /// The entry that a page may be in, and its contents except the place; `None` for addresses that are
-    /// too large, which Linux gives only to programs that ask for them.
+    /// The entry for a page, and its contents except the index; `None` for addresses that are too large, which Linux
+    /// returns only to programs that ask for them.
     fn entry(caller: usize, unloaded: u64) -> Option<(&'static AtomicU64, u64)> {
         let page = caller as u64 >> 12;
         let holds = page << (Self::BITS_OF_COUNT + Self::BITS_OF_PLACE)
@@ -301,7 +298,7 @@ impl Memo {
         let found = entry.load(Ordering::Acquire);
         let place = found >> Self::BITS_OF_COUNT & ((1 << Self::BITS_OF_PLACE) - 1);
         let place = (found ^ place << Self::BITS_OF_COUNT == holds).then_some(place as usize)?;
-        // SAFETY: what is put there is never freed.
+        // SAFETY: bindings are never freed.
         unsafe { BINDINGS.get(place.checked_sub(1)?)?.load(Ordering::Acquire).as_ref() }
     }
 

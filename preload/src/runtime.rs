@@ -1,4 +1,4 @@
-//! A stand-in for the standard library: memory, by libc, and the end of a panic.
+//! A stand-in for the standard library: memory from libc, and the end of a panic.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
@@ -39,8 +39,8 @@ fn panic(info: &PanicInfo) -> ! {
     unsafe { libc::abort() }
 }
 
-// The compiled `alloc` of the toolchain names these two for panics that unwind, which there are none of:
-// the handler above ends the process.
+// The toolchain's compiled `alloc` references these two for unwinding panics, which never occur: the handler above ends
+// the process.
 #[cfg(target_arch = "x86_64")]
 macro_rules! trap {
     () => {

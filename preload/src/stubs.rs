@@ -1,4 +1,4 @@
-//! The exported names, each a jump to where it leads.
+//! The exported names, each a jump to its target.
 //!
 //! The arguments of functions are unknown here: handles are numbers on one MPI and pointers on another. So all
 //! registers and the stack are passed on unchanged.
@@ -7,8 +7,8 @@ use core::arch::naked_asm;
 use core::ffi::CStr;
 use core::sync::atomic::AtomicPtr;
 
-/// The target of each name; null as long as it has to be asked of [`resolve`](crate::resolve::resolve).
-/// Zero at the start, so that a process that calls nothing does not touch it.
+/// The target of each name; null until [`resolve`](crate::resolve::resolve) has found it. Initially zero, so that a
+/// process that calls no function does not touch it.
 pub(crate) static SLOTS: [AtomicPtr<()>; COUNT] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; COUNT];
 
@@ -30,8 +30,8 @@ macro_rules! stub {
     };
 }
 
-/// Asks where the name with the index in `eax` leads and goes there, with all that the caller passed.
-/// Arguments are integers and pointers, of which six are in registers.
+/// Asks for the target of the name with the index in `eax` and jumps there, with all of the caller's arguments.
+/// Arguments are integers and pointers, six of which are in registers.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 unsafe extern "C" fn ask() {
@@ -81,8 +81,8 @@ macro_rules! stub {
     };
 }
 
-/// Asks where the name with the index in `w16` leads and goes there, with all that the caller passed.
-/// Arguments are integers and pointers, of which eight are in registers; `x8` is where a result would go.
+/// Asks for the target of the name with the index in `w16` and jumps there, with all of the caller's arguments.
+/// Arguments are integers and pointers, eight of which are in registers; `x8` would hold the address of a result.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 unsafe extern "C" fn ask() {
@@ -128,8 +128,8 @@ macro_rules! stubs {
         /// The number of names.
         pub(crate) const COUNT: usize = [$($name),*].len();
 
-        /// The names, each with a zero behind it. As one text they need no pointers, which the loader would
-        /// have to write into every process.
+        /// The names, each terminated by a zero. As one text they need no pointers, which the loader would have to
+        /// write in every process.
         static NAMES: &str = concat!($($name, "\0"),*);
 
         $(const _: () = {

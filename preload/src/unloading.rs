@@ -1,4 +1,4 @@
-//! Counts how often the process has unloaded something. The loader counts it too, but returning its count takes three
+//! Counts how often the process has unloaded a library. The loader counts it too, but returning its count takes three
 //! times as long as a query, under a lock.
 
 #[cfg(not(test))]
@@ -17,11 +17,11 @@ pub(crate) fn count() -> Option<u64> {
     (BEGUN.load(Ordering::Acquire) == ended).then_some(ended)
 }
 
-/// In place of the loader's, for all others in the process.
+/// Replaces the loader's function, for all others in the process.
 ///
 /// # Safety
 ///
-/// As the loader's.
+/// As for the loader's function.
 #[cfg(not(test))]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {

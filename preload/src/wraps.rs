@@ -1,12 +1,12 @@
-//! How a wrapping library finds the next functions: alone it would find only those of its MPI, not those of
-//! tools and of Cartograph that are preloaded behind this library.
+//! How a wrapping library finds the next functions: by itself it would find only those of its MPI, not those of tools
+//! and of Cartograph that are preloaded behind this library.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
 
 use crate::loaded::{self, Handle};
 
-/// Gives it the function by which it finds what comes next.
+/// Passes it the function that finds the next function.
 pub(crate) fn hand_over(library: &Handle) {
     type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
     if let Some(function) = library.find(c"cartograph_finds_next_by") {

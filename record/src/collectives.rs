@@ -1,5 +1,5 @@
-//! Collectives: MPI 4.1, chapters 6 and 8. Those whose blocks all have a destination are counted block by
-//! block, the others as calls: how their data goes is the host's choice.
+//! Collectives: MPI 4.1, chapters 6 and 8. Those whose blocks all have a destination are counted block by block, the
+//! others as calls, since the host chooses the route of their data.
 
 use std::ffi::{c_int, c_void};
 

@@ -1,16 +1,15 @@
-//! `libcartograph_record.so`: counts what each process of an MPI program sends, and writes it into the file of its
-//! node. `cartograph exec --record` preloads it; `docs/recording.md` says what is counted.
+//! `libcartograph_record.so`: counts the messages of each process of an MPI program, and writes the counts to the file
+//! of its node. `cartograph exec --record` preloads it; `docs/recording.md` lists the counted calls.
 //!
-//! It wraps functions of the host by their `MPI_` and `PMPI_` names and calls the next ones of the same
-//! names: another tool's, Cartograph's, or the host's. So it sees the calls of a program, of a tool in
-//! front of it and of a host's Fortran library, which calls C's names, and counts each once. It never sends
-//! anything.
+//! It wraps functions of the host under their `MPI_` and `PMPI_` names and calls the next functions of the same names:
+//! another tool's, Cartograph's, or the host's. So it sees the calls of a program, of a tool in front of it and of a
+//! host's Fortran library, which calls C's names, and counts each once. It never sends a message.
 //!
-//! - [`cartograph_shim::next`]: what is called underneath. [`outermost`]: so that a call is counted once.
-//! - [`sent`] and [`neighborhoods`]: what a call sends. [`tally`]: the counts. [`peers`]: asks the host whose they are.
-//!   [`part`]: the file.
-//! - [`window`]: the first calls in order. [`ticks`]: how long they take. [`limits`]: what recording may cost.
-//!   [`work`]: how much the process sends in all.
+//! - [`cartograph_shim::next`]: the functions below. [`outermost`]: counts a call only once.
+//! - [`sent`] and [`neighborhoods`]: the messages of a call. [`tally`]: the counts. [`peers`]: gets destinations from
+//!   the host. [`part`]: the file.
+//! - [`window`]: the first calls in order. [`ticks`]: their times. [`limits`]: the maximal cost of recording. [`work`]:
+//!   the total that the process sends.
 //! - [`messages`], [`waits`], [`onesided`], [`collectives`], [`process`]: the functions that are wrapped.
 
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: say!")]

@@ -1,8 +1,8 @@
-//! The limits of a recording that `cartograph run` makes in a user's job: what it may cost, and how much it may write.
+//! The limits of a recording that `cartograph run` makes in a user's job: its cost and its size.
 //!
-//! The cost is measured in the job: of one call in about sixteen, the time that the recorder adds to it. A recorder that
-//! takes more than 1 % of the time since `MPI_Init` keeps no further calls in order; one that takes more than 2 % counts
-//! nothing any more.
+//! The cost is measured in the job: for about one of sixteen calls, the time that the recorder adds. A recorder that
+//! takes more than 1 % of the time since `MPI_Init` keeps no further calls in order; one that takes more than 2 % stops
+//! counting.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,17 +11,17 @@ use cartograph_traffic::Limits;
 
 use crate::ticks;
 
-/// The variable that sets limits: `calls`, or `work` for recordings of nothing else.
+/// The variable that sets limits: `calls`, or `work` for recordings with nothing else.
 const VARIABLE: &str = "CARTOGRAPH_RECORD_LIMITED";
 
-/// The parts of the time that the recorder may take before it keeps no further calls, and before it stops.
+/// The fractions of the time that the recorder may take before it keeps no further calls, and before it stops.
 const CALLS: u64 = 100;
 const ALL: u64 = 50;
 
-/// The ticks, some milliseconds, that it may take in any job: most programs send much when they begin.
+/// The ticks, some milliseconds, that it may take in any job: most programs send much at the start.
 const FREE: u64 = 15_000_000;
 
-/// The most ticks of a call that are taken for its cost: in more, the process was interrupted.
+/// The most ticks of a call that count as its cost: if there are more, the process was interrupted.
 const LONGEST: u64 = 30_000;
 
 /// The limits, if there are any, and the rank of the process.
@@ -30,7 +30,7 @@ static LIMITS: OnceLock<(Limits, u32)> = OnceLock::new();
 static CALLS_STOPPED: AtomicBool = AtomicBool::new(false);
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// The ticks at the start, and those that the recorder took since then.
+/// The ticks at the start, and the ticks that the recorder has taken since.
 static START: AtomicU64 = AtomicU64::new(0);
 static COST: AtomicU64 = AtomicU64::new(0);
 
@@ -70,12 +70,12 @@ pub(crate) fn limits() -> Option<&'static (Limits, u32)> {
     LIMITS.get()
 }
 
-/// True if no further calls are kept, as that took too long.
+/// True if no further calls are kept because that took too long.
 pub(crate) fn calls_have_stopped() -> bool {
     CALLS_STOPPED.load(Ordering::Relaxed)
 }
 
-/// True if the recorder has stopped, as it took too long.
+/// True if the recorder has stopped because it took too long.
 pub(crate) fn has_stopped() -> bool {
     STOPPED.load(Ordering::Relaxed)
 }
@@ -85,7 +85,7 @@ pub(crate) fn nanoseconds() -> u64 {
     (COST.load(Ordering::Relaxed) as f64 * ticks::nanoseconds()) as u64
 }
 
-/// Counts what the recorder took in a call that stands for so many, and finds out whether that is too long.
+/// Counts the recorder's time in a call that represents this many, and checks whether it is too long.
 pub(crate) fn count(ticks: u64, calls: u64) {
     let more = ticks.min(LONGEST) * calls;
     let cost = COST.fetch_add(more, Ordering::Relaxed) + more;
@@ -98,7 +98,7 @@ pub(crate) fn count(ticks: u64, calls: u64) {
     }
 }
 
-/// Counts the ticks of something that happens once.
+/// Counts the ticks of a single event.
 pub(crate) fn count_once(ticks: u64) {
     COST.fetch_add(ticks, Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! The blocks that a neighborhood collective sends, by its arguments.
+//! Determines the blocks that a neighborhood collective sends, from its arguments.
 
 use std::ffi::c_int;
 
@@ -13,7 +13,7 @@ pub(crate) fn neighbors(comm: MPI_Comm, count: impl Into<i64>, datatype: MPI_Dat
     Sent::Neighbors(None, comm, ranks.iter().map(|rank| Block::to(*rank, bytes)).collect())
 }
 
-/// The same, of a function whose blocks the library may combine.
+/// The same, for a function whose blocks the library may combine.
 pub(crate) fn combinable(
     function: &'static str,
     comm: MPI_Comm,

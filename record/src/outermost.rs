@@ -1,4 +1,4 @@
-//! Distinguishes the program's calls from nested ones, which a host's Fortran library, a tool, or Cartograph may make.
+//! Distinguishes the program's calls from nested ones, made by a host's Fortran library, a tool, or Cartograph.
 
 use std::cell::Cell;
 use std::ptr;
@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use crate::limits::{self, Keeps};
 use crate::ticks;
 
-/// The flags below, in one place: each call looks at them.
+/// All flags below in one word, which each call reads.
 static FLAGS: AtomicU8 = AtomicU8::new(0);
 
-/// Set if anything is counted: from the start of MPI to its end.
+/// Set while calls are counted: from the start of MPI to its end.
 const ON: u8 = 1;
-/// Set if the beginning of each call is noted.
+/// Set if the start of each call is timed.
 const TIMED: u8 = 2;
 /// Set if the recorder's cost is measured.
 const MEASURED: u8 = 4;
-/// Set if nothing but work is counted.
+/// Set if only work is counted.
 const ONLY_WORK: u8 = 8;
 
 /// Sets or clears a flag.
@@ -35,10 +35,10 @@ struct State {
     /// Calls until the recorder's cost is measured again, and the calls that the next measurement stands for.
     left: Cell<u32>,
     weight: Cell<u32>,
-    /// Of a measured call: the ticks before the host's function, and when it returned.
+    /// For a measured call: the ticks before the host's function, and the time of its return.
     before: Cell<u64>,
     returned: Cell<u64>,
-    /// Spreads the measured calls, so that they are not always the same one of a loop.
+    /// Spreads the measured calls, so that they are not always the same call of a loop.
     spread: Cell<u32>,
 }
 
@@ -57,7 +57,7 @@ thread_local! {
 }
 
 impl State {
-    /// Returns whether the recorder's cost is measured in this call.
+    /// True if the recorder's cost is measured in this call.
     #[inline]
     fn measures(&self) -> bool {
         let left = self.left.get();
@@ -65,7 +65,7 @@ impl State {
         left == 0
     }
 
-    /// Counts the cost of a measured call, and chooses the next one to be measured.
+    /// Counts the cost of a measured call, and chooses the next call to measure.
     #[cold]
     fn count(&self) {
         let after = ticks::now().saturating_sub(self.returned.get());
@@ -85,12 +85,12 @@ impl State {
     }
 }
 
-/// Begins or ends to count.
+/// Starts or stops counting.
 pub(crate) fn switch(on: bool) {
     set(ON, on);
 }
 
-/// Returns whether anything is counted.
+/// True while calls are counted.
 #[inline]
 pub(crate) fn is_on() -> bool {
     FLAGS.load(Ordering::Acquire) & ON != 0
@@ -102,24 +102,24 @@ pub(crate) fn limit(keeps: Keeps) {
     set(ONLY_WORK, keeps == Keeps::Work);
 }
 
-/// Returns whether nothing but work is counted.
+/// True if only work is counted.
 #[inline]
 pub(crate) fn counts_only_work() -> bool {
     FLAGS.load(Ordering::Relaxed) & ONLY_WORK != 0
 }
 
-/// Starts or stops noting the time at which each call begins.
+/// Starts or stops timing the start of each call.
 pub(crate) fn time_all(on: bool) {
     set(TIMED, on);
 }
 
-/// Returns whether the beginning of each call is timed.
+/// True if the start of each call is timed.
 #[inline]
 pub(crate) fn times_all() -> bool {
     FLAGS.load(Ordering::Relaxed) & TIMED != 0
 }
 
-/// For as long as a call lasts.
+/// Exists as long as a call runs.
 pub(crate) struct Outermost {
     is_measured: bool,
 }
@@ -134,21 +134,21 @@ impl Outermost {
     }
 }
 
-/// A kind of function.
+/// The kind of a function.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
-    /// It sends, or does something else that is counted.
+    /// A function that sends, or does something else that is counted.
     Call,
-    /// It sends, and its time is that of waiting.
+    /// A function that sends, and whose time counts as waiting.
     TimedCall,
-    /// It receives or waits, which is no work.
+    /// A function that receives or waits, which is not work.
     Receive,
-    /// It receives, and its time is that of waiting.
+    /// A function that receives, and whose time counts as waiting.
     TimedReceive,
 }
 
-/// A call begins. `None` if it is made by another that is wrapped, or there is nothing to count. Its beginning is noted
-/// if its time is that of waiting, or if that of each call is noted.
+/// Starts a call. `None` if another wrapped function made it, or there is nothing to count. Its start is timed if its
+/// time counts as waiting, or if every call is timed.
 #[inline]
 pub(crate) fn enter(kind: Kind) -> Option<Outermost> {
     let flags = FLAGS.load(Ordering::Acquire);
@@ -173,7 +173,7 @@ pub(crate) fn enter(kind: Kind) -> Option<Outermost> {
     })
 }
 
-/// When the call of this thread began, if that is noted.
+/// The start of this thread's call, if it is timed.
 #[inline]
 pub(crate) fn began() -> u64 {
     STATE.with(|state| state.began.get())

@@ -1,8 +1,8 @@
-//! The output of a process: parts, appended to the file of its node in the directory of the job. A part has what came
-//! since the one before, and is written in one piece, so that processes of a node need no lock.
+//! The output of a process: parts, appended to the file of its node in the directory of the job. A part has the counts
+//! since the previous part, and is written in one piece, so that processes of a node need no lock.
 //!
-//! The directory is the job's own. That nothing is in its place is found out before `MPI_Init` does anything, and it is
-//! made after, when all processes have looked: `MPI_Init` comes to its end in none before it has begun in all.
+//! The directory belongs to the job. `MPI_Init` first checks that its name is free; the directory is created
+//! afterwards, when all processes have checked: `MPI_Init` completes in none before it has started in all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -21,26 +21,26 @@ use crate::{limits, work};
 /// The variable that names the directory.
 const VARIABLE: &str = "CARTOGRAPH_RECORD";
 
-/// The variable that names it where only the time is taken that the program runs.
+/// The variable that names it if only the run time is measured.
 const CLOCK: &str = "CARTOGRAPH_CLOCK";
 
-/// The earliest time of the first part, in milliseconds. Each next one comes after four times the time.
+/// The earliest time of the first part, in milliseconds. Each further part comes after four times the time.
 const FIRST: i64 = 30_000;
 
-/// The number of times that a thread that ends its process looks for a lock, a millisecond apart: a handler of a signal
-/// that calls `exit` may have interrupted the very code that holds it.
+/// The number of times that a thread that ends its process tries to get a lock, a millisecond apart: a signal handler
+/// that calls `exit` may have interrupted the code that holds it.
 const PATIENCE: usize = 3000;
 
-/// The end of names of files with parts.
+/// The suffix of files with parts.
 const END: &str = ".jsonl";
 
 /// The longest prefix of a file name, in bytes: Linux allows names of 255.
 const LONGEST: usize = 200;
 
-/// The directory, and what is in its place already; `None` if nothing is to be recorded.
+/// The directory, and what exists in its place; `None` if nothing is to be recorded.
 static PLACE: OnceLock<Option<(PathBuf, Result<(), String>)>> = OnceLock::new();
 
-/// True if only the time is taken.
+/// True if only the run time is measured.
 static IS_CLOCK: AtomicBool = AtomicBool::new(false);
 
 /// The output of this process; `None` if nothing is recorded.
@@ -49,30 +49,30 @@ static PART: OnceLock<Part> = OnceLock::new();
 struct Part {
     directory: PathBuf,
     file: PathBuf,
-    /// The number of the process in the system: a child that it forks writes nothing.
+    /// The process ID: a child that it forks writes nothing.
     id: u32,
-    /// When MPI had started.
+    /// The time at which MPI had started.
     start: Instant,
     written: Mutex<Written>,
 }
 
-/// The state of the process' parts.
+/// The state of the process's parts.
 struct Written {
     /// The first line of the next part.
     process: Process,
-    /// Lines of parts that could not be written.
+    /// The lines of parts that could not be written.
     kept: Vec<Line>,
     failure: Option<io::Error>,
 }
 
-/// When a part is to be written before the end.
+/// When a part must be written before the end.
 pub(crate) struct Schedule {
     start: i64,
     wait: i64,
     next: i64,
 }
 
-/// Milliseconds since some moment. Coarse, and so no call of the system.
+/// Milliseconds since some moment, from a coarse clock that needs no system call.
 fn now() -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a place for the result.
@@ -86,10 +86,10 @@ impl Schedule {
         Self { start: 0, wait: 0, next: i64::MAX }
     }
 
-    /// A schedule that starts now. Parts of different ranks are due at different times, so that not all of a job
-    /// write at once: the first after one to two times [`FIRST`].
+    /// A schedule that starts now. Parts of different ranks are due at different times, so that not all of a job write
+    /// at once: the first after one to two times [`FIRST`].
     pub(crate) fn of_rank(rank: u32) -> Self {
-        // Multiplied by the golden ratio, ranks are spread evenly, however many there are.
+        // Multiplied by the golden ratio, ranks are spread evenly, whatever their number.
         let spread = i64::from(rank.wrapping_mul(0x9e37_79b9));
         let (start, wait) = (now(), FIRST + ((FIRST * spread) >> 32));
         Self { start, wait, next: start + wait }
@@ -112,7 +112,7 @@ impl Schedule {
     }
 }
 
-/// Locks, for long enough for others to come to the end of what they do with it.
+/// Locks, waiting long enough for others to finish their updates.
 pub(crate) fn lock_patiently<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     for _ in 0..PATIENCE {
         match lock.try_lock() {
@@ -124,11 +124,11 @@ pub(crate) fn lock_patiently<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     None
 }
 
-/// Looks at the place for the directory: nothing may be there, or an empty directory. Before `MPI_Init`.
+/// Checks the place for the directory: it must be free, or an empty directory. Before `MPI_Init`.
 pub(crate) fn look() {
     PLACE.get_or_init(|| {
-        // SAFETY: reads what the kernel passed to the process when it started. A program with more rights than its user
-        // has writes nowhere.
+        // SAFETY: reads data that the kernel passed to the process when it started. A program with more rights than its
+        // user writes nowhere.
         let trusted = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
         let named = |name| std::env::var_os(name).filter(|path| trusted && !path.is_empty());
         let directory = named(VARIABLE).or_else(|| {
@@ -143,7 +143,7 @@ pub(crate) fn look() {
     });
 }
 
-/// Returns whether only the run time is measured.
+/// True if only the run time is measured.
 pub(crate) fn is_clock() -> bool {
     IS_CLOCK.load(Ordering::Relaxed)
 }
@@ -153,7 +153,7 @@ fn variable() -> &'static str {
     if is_clock() { CLOCK } else { VARIABLE }
 }
 
-/// Checks what is in the place of the directory.
+/// Checks the place for the directory.
 fn state(directory: &Path) -> Result<(), String> {
     let other = || "already exists; choose a new directory".to_owned();
     match directory.symlink_metadata() {
@@ -168,8 +168,8 @@ fn state(directory: &Path) -> Result<(), String> {
     }
 }
 
-/// Begins to record a process, after `MPI_Init`. Whether something will be recorded. Rank 0 makes the directory, so
-/// that so a fault is reported before the program runs, perhaps for hours.
+/// Starts recording a process, after `MPI_Init`. Returns whether anything will be recorded. Rank 0 creates the
+/// directory, so that a fault is reported before the program runs for hours.
 pub(crate) fn open(process: Process) -> bool {
     let Some((directory, state)) = PLACE.get().cloned().flatten() else { return false };
     let rank = process.rank;
@@ -184,7 +184,7 @@ pub(crate) fn open(process: Process) -> bool {
         return false;
     }
     let host = &process.host;
-    // The name of a host is ASCII.
+    // A host name is ASCII.
     let name = host.get(..LONGEST).unwrap_or(host).to_owned() + END;
     let file = directory.join(name);
     let written = Mutex::new(Written { process, kept: Vec::new(), failure: None });
@@ -213,7 +213,7 @@ fn own() -> Option<&'static Part> {
     PART.get().filter(|part| part.id == std::process::id())
 }
 
-/// Writes what `take` gives, if it is anything. A message does not wait for another thread's part.
+/// Writes the lines of `take`, if there are any. A message does not wait for another thread's part.
 pub(crate) fn write(take: impl FnOnce() -> Vec<Line>) {
     let Some(part) = own() else { return };
     let Ok(mut written) = part.written.try_lock() else { return };
@@ -223,12 +223,12 @@ pub(crate) fn write(take: impl FnOnce() -> Vec<Line>) {
     }
 }
 
-/// Writes the last part, with what `take` gives. `complete` if nothing can come after it.
+/// Writes the last part, with the lines of `take`. `complete` if no further counts can follow.
 pub(crate) fn finish(complete: bool, take: impl FnOnce() -> Option<Vec<Line>>) {
     let Some(part) = own() else { return };
     let Some(mut written) = lock_patiently(&part.written) else { return };
     let Some(lines) = take() else { return };
-    // A process that has sent nothing was there as well.
+    // A process that has sent nothing also writes a part.
     if complete || written.process.part == 0 || !lines.is_empty() || !written.kept.is_empty() {
         part.write(&mut written, lines, complete);
     }
@@ -243,7 +243,7 @@ pub(crate) fn finish(complete: bool, take: impl FnOnce() -> Option<Vec<Line>>) {
 }
 
 impl Part {
-    /// Appends a part; what cannot be written now is in the next one. The program goes on.
+    /// Appends a part; lines that cannot be written now are in the next one. The program continues.
     fn write(&self, written: &mut Written, lines: Vec<Line>, complete: bool) {
         written.kept.extend(lines);
         let process = &mut written.process;
@@ -260,7 +260,7 @@ impl Part {
         written.failure = appended.err();
     }
 
-    /// Appends a text to the node's file, in one write: those of other processes come before it or after it.
+    /// Appends a text to the node's file, in one write: the texts of other processes come before or after it.
     fn append(&self, text: &[u8]) -> io::Result<()> {
         let mut file = self.open().or_else(|error| match error.kind() {
             ErrorKind::NotFound => make(&self.directory).and_then(|()| self.open()),
@@ -269,7 +269,7 @@ impl Part {
         file.write_all(text)
     }
 
-    /// Opens the node's file, a new one or that of others of the job: no link, and no file that is elsewhere as well.
+    /// Opens the node's file, new or created by others of the job: no link, and no file with other names.
     fn open(&self) -> io::Result<File> {
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
         let mut options = OpenOptions::new();
@@ -290,7 +290,7 @@ impl Part {
     }
 }
 
-/// A part, behind an empty line: should the one before it be cut off, this one is whole.
+/// A part, after an empty line: if the previous part is truncated, this one is still complete.
 fn text(process: &Process, lines: &[Line]) -> io::Result<Vec<u8>> {
     let mut text = vec![b'\n'];
     for line in std::iter::once(&Line::Process(process.clone())).chain(lines) {

@@ -7,7 +7,7 @@ use rustc_hash::FxHasher;
 
 use crate::sys::{self, MPI_Comm, MPI_Win};
 
-/// A handle as a number: in some headers it is an int, in some a pointer, in some a structure of one int.
+/// A handle as a number: an int in some headers, a pointer in others, or a structure of one int.
 #[inline]
 pub(crate) fn bits<H: Copy>(handle: H) -> usize {
     const { assert!(size_of::<H>() == size_of::<c_int>() || size_of::<H>() == size_of::<usize>()) };
@@ -24,11 +24,11 @@ pub(crate) fn bits<H: Copy>(handle: H) -> usize {
 /// The slot of a handle among two to the power of `bits`.
 #[inline]
 pub(crate) fn slot(handle: usize, bits: u32) -> usize {
-    // Multiplied by the golden ratio, neighbors are far from each other.
+    // Multiplied by the golden ratio, consecutive handles are far from each other.
     ((handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - bits)) as usize
 }
 
-/// The communicator or window that ranks belong to.
+/// The communicator or window of a rank.
 #[derive(Clone, Copy)]
 pub(crate) enum Peers {
     Comm(MPI_Comm),
@@ -87,9 +87,10 @@ pub(crate) fn sources(comm: MPI_Comm) -> Vec<c_int> {
     ranks
 }
 
-/// A number for the processes of a communicator, the same in all of them, and how many they are; `None` for two groups.
+/// A hash of the processes of a communicator, the same in all of them, and their number; `None` for an
+/// inter-communicator.
 pub(crate) fn group(comm: MPI_Comm) -> Option<(u64, u32)> {
-    /// The number of processes of larger groups that are looked at.
+    /// For larger groups, only this number of processes is hashed.
     const MOST_LOOKED_AT: c_int = 64;
     let mut own = -1;
     // SAFETY: a communicator with which the host has just succeeded, and a place for a rank.

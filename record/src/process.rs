@@ -1,5 +1,5 @@
-//! The start and the end of a process, of communicators and of windows, and the grids that a process takes part in: MPI
-//! 4.1, 11.2, 7.4.3, 12.2.5, 8.5.
+//! The start and the end of a process, of communicators and of windows, and the grids of a process: MPI 4.1, 11.2,
+//! 7.4.3, 12.2.5, 8.5.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;
@@ -14,10 +14,10 @@ use crate::peers::Peers;
 use crate::sys::{self, MPI_Comm, MPI_Win};
 use crate::{limits, tally, ticks};
 
-/// The characters of a program and its arguments that are noted, in each part.
+/// The number of characters of the program and its arguments that are recorded in each part.
 const MOST_PROGRAM: usize = 500;
 
-/// Begins to record, once MPI has started. Host's functions may call each other, and tools ours.
+/// Starts recording, once MPI has started. The host's functions may call each other, and tools may call ours.
 fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
@@ -38,8 +38,7 @@ fn start() {
     });
 }
 
-/// The rank of this process, and its job. `None` for those that were spawned, whose world is another than that of the
-/// job.
+/// The rank of this process, and its job. `None` for spawned processes, whose MPI_COMM_WORLD is not the job's.
 fn own() -> Option<Process> {
     let mut version = [0 as c_char; sys::CR_VERSION_ROOM as usize];
     // SAFETY: as much room as is asked for; allowed at any time.
@@ -59,7 +58,7 @@ fn own() -> Option<Process> {
     // SAFETY: the arrays were zero, and the host has written strings with room for a zero behind them.
     let text =
         |array: &[c_char]| unsafe { CStr::from_ptr(array.as_ptr()) }.to_string_lossy().into_owned();
-    // One process writes what is the same for all, where a recording must be small.
+    // If a recording must be small, only one process writes data that is the same for all.
     let writes = |text: String| if limits::are_set() && rank != 0 { String::new() } else { text };
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
@@ -90,7 +89,7 @@ fn address() -> Option<Address> {
     Some(Address { path: path?, pattern: pattern? })
 }
 
-/// A program that ends without `MPI_Finalize` leaves what it had.
+/// Writes the remaining counts of a program that ends without `MPI_Finalize`.
 extern "C" fn at_exit() {
     if outermost::is_on() || limits::has_stopped() {
         tally::finish(false);
@@ -150,15 +149,15 @@ const _: () = {
     cartograph_shim::names! { MPI_Abort (comm: MPI_Comm, code: c_int) -> c_int, call }
 };
 
-/// Wraps what frees a handle. Its table goes before another communicator can have the handle, and once more afterwards,
-/// for a program may have used it in the callbacks of its attributes.
+/// Wraps functions that free a handle. Its table is released before another communicator can get the handle, and once
+/// more afterwards, since a program may have used it in attribute callbacks.
 macro_rules! wrap_free {
     ($($name:ident ($handle:ident: $ty:ty), $peers:path;)*) => { $(
         const _: () = {
             type Function = unsafe extern "C" fn(*mut $ty) -> c_int;
 
             unsafe fn call(next: &Next, place: *mut $ty) -> c_int {
-                // SAFETY: the caller's place, or null, which the host refuses.
+                // SAFETY: the caller's place, or null, which the host rejects.
                 let peers = unsafe { place.as_ref() }.map(|handle| $peers(*handle));
                 let forget = || {
                     if outermost::is_on() {
@@ -195,7 +194,7 @@ wrap! { Call
         => grid("MPI_Cart_sub", *newcomm, false);
 }
 
-/// Notes a grid, where the process has a place in it.
+/// Records a grid, if the process has a rank in it.
 fn grid(function: &str, comm: MPI_Comm, reorder: bool) {
     // SAFETY: compares handles.
     if unsafe { sys::cr_is_null(comm) } != 0 {

@@ -1,4 +1,4 @@
-//! Finds what a call sends, by its arguments.
+//! Determines the messages that a call sends, from its arguments.
 
 use std::ffi::{c_int, c_void};
 
@@ -6,19 +6,19 @@ use crate::peers::Peers;
 use crate::sys::{self, MPI_Comm, MPI_Datatype, MPI_Op, MPI_Win};
 use crate::window;
 
-/// All-to-alls on larger communicators are counted as calls only: no placement brings a thousand processes
-/// together on a node, and it would take memory for each of them.
+/// All-to-alls on larger communicators are counted as calls only: no placement puts a thousand processes on one node,
+/// and the counts would take memory for each of them.
 const MOST_ALL_TO_ALL: c_int = 1024;
 
-/// The message of a call.
+/// The messages of a call.
 pub(crate) enum Sent {
     /// One block.
     One(Peers, Block),
-    /// Several.
+    /// Several blocks.
     Many(Peers, Vec<Block>),
-    /// A block to each neighbor; by this function, if the library may combine its blocks where it blocks.
+    /// A block to each neighbor; with the function's name if the library may combine its blocks in the blocking form.
     Neighbors(Option<&'static str>, MPI_Comm, Vec<Block>),
-    /// A block to each process that has one, by this function.
+    /// A block to each process that gets one, through this function.
     All(&'static str, MPI_Comm, Vec<Block>),
     /// A collective whose messages are not counted.
     Calls(Calls),
@@ -31,7 +31,7 @@ pub(crate) struct Calls {
     pub(crate) comm: MPI_Comm,
     /// The root, in the communicator.
     pub(crate) root: Option<c_int>,
-    /// The bytes that the process gives.
+    /// The bytes that the process contributes.
     pub(crate) bytes: u64,
 }
 
@@ -43,12 +43,12 @@ pub(crate) fn calls(
     count: impl Into<i64>,
     datatype: MPI_Datatype,
 ) -> Sent {
-    // Only for the window: the datatype of a process that is not the root may be none.
+    // Only for the window: the datatype of a process other than the root may be invalid.
     let bytes = if window::is_open() { bytes(count, datatype) } else { 0 };
     Sent::Calls(Calls { function, comm, root, bytes })
 }
 
-/// Bytes that go somewhere in one message.
+/// The bytes of one message.
 #[derive(Clone, Copy)]
 pub(crate) struct Block {
     /// The other's rank in the communicator or window; negative for `MPI_PROC_NULL`.
@@ -63,7 +63,7 @@ impl Block {
         Self { rank, bytes, fetched: false }
     }
 
-    /// `count` items for a rank; MPI_PROC_NULL is sent nothing, whatever the datatype.
+    /// `count` items for a rank; nothing is sent to MPI_PROC_NULL, whatever the datatype.
     pub(crate) fn of(rank: c_int, count: impl Into<i64>, datatype: MPI_Datatype) -> Self {
         Self::to(rank, if rank < 0 { 0 } else { bytes(count, datatype) })
     }
@@ -94,7 +94,7 @@ pub(crate) fn to(
     Sent::One(Peers::Comm(comm), Block::of(dest, count, datatype))
 }
 
-/// An access to a window that takes data there.
+/// An access to a window that puts data there.
 pub(crate) fn put(
     win: MPI_Win,
     target: c_int,
@@ -114,7 +114,7 @@ pub(crate) fn get(
     Sent::One(Peers::Win(win), Block::of(target, count, datatype).fetched())
 }
 
-/// An access to a window that sends data, except with an `op` that takes none, and fetches the same amount.
+/// An access to a window that sends data, unless `op` takes none, and fetches the same amount.
 pub(crate) fn exchange(
     win: MPI_Win,
     target: c_int,
@@ -130,7 +130,7 @@ pub(crate) fn exchange(
     Sent::Many(Peers::Win(win), vec![taken, taken.fetched()])
 }
 
-/// The ranks that an all-to-all sends to; `None` if they are too many.
+/// The ranks to which an all-to-all sends; `None` if there are too many.
 fn all(comm: MPI_Comm) -> Option<impl Iterator<Item = c_int>> {
     let mut own = 0;
     // SAFETY: a communicator with which the host has just succeeded, and a place for a rank.
@@ -138,7 +138,7 @@ fn all(comm: MPI_Comm) -> Option<impl Iterator<Item = c_int>> {
     (count <= MOST_ALL_TO_ALL).then(|| (0..count).filter(move |rank| *rank != own))
 }
 
-/// Returns whether a send buffer is `MPI_IN_PLACE`.
+/// True if a send buffer is `MPI_IN_PLACE`.
 fn in_place(buffer: *const c_void) -> bool {
     // SAFETY: compares addresses.
     unsafe { sys::cr_is_in_place(buffer) != 0 }
@@ -160,7 +160,7 @@ pub(crate) fn all_to_all<C: Into<i64>>(
     Sent::All(function, comm, ranks.map(|rank| Block::to(rank, bytes)).collect())
 }
 
-/// A separate block to each other process; empty ones are no messages.
+/// A separate block to each other process; empty ones are not messages.
 ///
 /// # Safety
 ///

@@ -114,8 +114,8 @@ int cr_all(MPI_Comm comm, int *own)
     return PMPI_Comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
 }
 
-/* The functions of topologies may be Cartograph's, which has the same PMPI_ names: those that come after the
- * recorder know the communicators with which what comes after it is called. */
+/* Cartograph may replace the functions of topologies, including their PMPI_ names: the functions behind the recorder
+ * know the communicators that they get. */
 static void *next(const char *name, void *first)
 {
     void *found = find_next(name);

@@ -1,8 +1,8 @@
-//! A clock that costs little: the counter of the processor, where programs may read one.
+//! A cheap clock: the processor's counter, if programs may read it.
 
 use std::sync::OnceLock;
 
-/// The counter and the system's clock when recording began.
+/// The values of the counter and of the system's clock when recording started.
 static START: OnceLock<(u64, u64)> = OnceLock::new();
 
 /// The counter.
@@ -23,12 +23,12 @@ fn clock() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Begins to compare the two.
+/// Starts comparing the two.
 pub(crate) fn start() {
     START.get_or_init(|| (now(), clock()));
 }
 
-/// The nanoseconds of one tick, from what passed of both since the start.
+/// The nanoseconds per tick, from the increase of both since the start.
 pub(crate) fn nanoseconds() -> f64 {
     let Some((ticks, time)) = START.get() else { return 0.0 };
     let passed = now().saturating_sub(*ticks).max(1);

@@ -1,4 +1,4 @@
-//! Receives, and waiting: MPI 4.1, 3.2, 3.7 to 3.9 and 4.2.
+//! Receives and waits: MPI 4.1, 3.2, 3.7 to 3.9 and 4.2.
 
 use std::ffi::{c_int, c_void};
 
@@ -14,7 +14,7 @@ use crate::tally::{keep_receive, not_done, post_receive, received, waited, waite
 use crate::ticks;
 
 wrap! { TimedReceive
-    // The message of MPI_Mrecv was matched before.
+    // MPI_Mrecv's message was already matched.
     [MPI_Recv] [MPI_Recv_c]
     (
         buf: *mut c_void, count: Count, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm,
@@ -46,7 +46,7 @@ wrap! { Receive
     ) => keep_receive(*request, comm, source, tag);
 }
 
-/// Requests as they were before a call, which gives other handles back for those that are done.
+/// The requests before a call, which replaces the handles of completed ones.
 struct Requests {
     few: [usize; Self::FEW],
     many: Vec<usize>,
@@ -58,7 +58,7 @@ impl Requests {
 
     /// # Safety
     ///
-    /// So many requests, or nothing.
+    /// This number of requests, or none.
     #[inline]
     unsafe fn copy(count: c_int, requests: *const MPI_Request) -> Self {
         let count = if requests.is_null() { 0 } else { count.max(0) as usize };
@@ -82,22 +82,22 @@ impl Requests {
     }
 }
 
-/// The requests that are done.
+/// The completed requests.
 enum Done {
     All,
-    /// All if this is true.
+    /// All, if this is true.
     If(c_int),
-    /// The one with this index, if there is one.
+    /// The one with this index, if any.
     One(c_int),
     /// Some of them: their number and indices.
     Some(c_int, *const c_int),
 }
 
-/// A call of the host has answered.
+/// The host has returned from a call.
 ///
 /// # Safety
 ///
-/// The indices are there.
+/// The indices are valid.
 #[inline]
 unsafe fn answered(requests: &Requests, done: &Done, began: u64) {
     let requests = requests.all();
@@ -117,7 +117,7 @@ unsafe fn answered(requests: &Requests, done: &Done, began: u64) {
     }
 }
 
-/// Wraps what waits for requests: their number, the first of them, and which are done.
+/// Wraps functions that wait for requests: their number, the first of them, and which are complete.
 macro_rules! wrap_waits {
     ($($name:ident ($($arg:ident: $ty:ty),*) $count:expr, $requests:expr => $done:expr;)*) => { $(
         const _: () = {

@@ -1,27 +1,27 @@
-//! The first calls of the process in order, as long as there is room.
+//! The first calls of the process, in order, as many as fit.
 
 use cartograph_traffic::{Call, Window as Written};
 use rustc_hash::FxHashMap;
 
 use crate::{limits, outermost, ticks};
 
-/// The most ticks, about a microsecond, between two tests for completion that count as waiting; a longer time between
-/// two tests is work.
+/// The most ticks, about a microsecond, between two tests for completion that count as waiting; longer gaps count as
+/// work.
 const POLLING: u64 = 3000;
 
 /// The window of the process.
 pub(crate) struct Window {
     calls: Vec<Call>,
     numbers: Option<FxHashMap<Call, u32>>,
-    /// The number of a call, and the ticks since the end of the one before.
+    /// The index of a call, and the ticks since the end of the previous call.
     events: Vec<(u32, u64)>,
-    /// Sends and receives with requests so far.
+    /// The number of sends and receives with requests so far.
     posts: u32,
     start: u64,
     /// The end of the last call, and the work since then before calls that are not in the window.
     last: u64,
     work: u64,
-    /// The thread that calls. The order of several is no order that can be replayed.
+    /// The calling thread. With several threads, the order of calls cannot be replayed.
     thread: Option<usize>,
     /// The most calls.
     most: usize,
@@ -35,7 +35,7 @@ enum State {
     Full,
 }
 
-/// Returns whether calls are still recorded, the only reason to time all of them. A hint: the window itself is checked
+/// True if calls are still recorded, which is the only reason to time all of them. A hint: the window itself is checked
 /// under the lock of the counts.
 #[inline]
 pub(crate) fn is_open() -> bool {
@@ -43,7 +43,7 @@ pub(crate) fn is_open() -> bool {
 }
 
 impl Window {
-    /// A window that records nothing.
+    /// A window that does not record.
     pub(crate) const fn closed() -> Self {
         Self {
             calls: Vec::new(),
@@ -59,7 +59,7 @@ impl Window {
         }
     }
 
-    /// Starts recording calls, at most so many.
+    /// Starts recording calls, at most this number.
     pub(crate) fn open(&mut self, most: usize) {
         if most == 0 {
             return;
@@ -69,7 +69,7 @@ impl Window {
         outermost::time_all(true);
     }
 
-    /// Returns whether it records calls of this thread.
+    /// True if it records calls of this thread.
     pub(crate) fn takes(&mut self) -> bool {
         self.stop_if_limited();
         if self.state != State::Open {
@@ -84,7 +84,7 @@ impl Window {
         true
     }
 
-    /// Takes a call that is over.
+    /// Records a completed call.
     pub(crate) fn push(&mut self, call: Call) {
         if self.state != State::Open {
             return;
@@ -102,7 +102,7 @@ impl Window {
         }
     }
 
-    /// Takes no further calls.
+    /// Stops recording calls.
     fn stop(&mut self) {
         if self.state == State::Open {
             self.state = State::Full;
@@ -116,13 +116,13 @@ impl Window {
         }
     }
 
-    /// Takes a call whose time is that of waiting, and which is nothing to be replayed.
+    /// Records the time of a call as waiting, without a call to replay.
     pub(crate) fn pass(&mut self) {
         self.work += outermost::began().saturating_sub(self.last);
         self.last = ticks::now();
     }
 
-    /// Takes a question after something that is not yet done.
+    /// Records a test for something that is not complete.
     pub(crate) fn poll(&mut self) {
         if self.takes() {
             let since = outermost::began().saturating_sub(self.last);
@@ -136,7 +136,7 @@ impl Window {
         self.posts
     }
 
-    /// Takes the end of waiting for requests with these numbers.
+    /// Records the completion of requests with these numbers.
     pub(crate) fn push_wait(&mut self, posts: &mut [u32]) {
         posts.sort_unstable();
         let now = self.posts;
@@ -145,7 +145,7 @@ impl Window {
         }
     }
 
-    /// Gives what it has, to be written once: when it is full, or when the process ends.
+    /// Takes the window, to be written once: when it is full, or when the process ends.
     pub(crate) fn give(&mut self, ends: bool) -> Option<Self> {
         self.stop_if_limited();
         let given = match self.state {

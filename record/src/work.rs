@@ -1,5 +1,5 @@
-//! The work of the process: how much it sends, whichever processes it is for. In a recording that is for `work` only,
-//! nothing else is counted: a call then costs little more than a look at a flag.
+//! The work of the process: how much it sends, regardless of the destination. In a recording of `work`, nothing else is
+//! counted: a call then costs little more than reading a flag.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -8,9 +8,9 @@
 /// (buf: *const c_void, count: Count, ..., comm: MPI_Comm) => count(to(comm, dest, count, datatype));
 /// ```
 ///
-/// The [`Kind`](crate::outermost::Kind) of the functions is first. `Count` and `Displ` are the types of counts and displacements: `c_int`, and for the second list, that
-/// of functions with large counts, `MPI_Count` and `MPI_Aint`. What follows the arrow is done after the
-/// function has succeeded, unless it was called by another that is wrapped.
+/// The [`Kind`](crate::outermost::Kind) of the functions comes first. `Count` and `Displ` are the types of counts and
+/// displacements: `c_int`, and for the second list, of functions with large counts, `MPI_Count` and `MPI_Aint`. The
+/// code after the arrow runs after the function has succeeded, unless another wrapped function called it.
 macro_rules! wrap {
     ($kind:ident $( [$($name:ident)*] [$($large:ident)*] $args:tt => $then:expr; )*) => { $(
         $( wrap!(@one $kind, $name, ::core::ffi::c_int, ::core::ffi::c_int, $args, $then); )*

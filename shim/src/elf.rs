@@ -1,4 +1,5 @@
-//! The libraries that were built for MPIs: what their files say (elf(5)), and which files are trusted. No I/O, no unsafe.
+//! The libraries that were built for MPIs: the facts in their files (elf(5)), and which files are trusted. No I/O, no
+//! unsafe.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,7 +16,7 @@ pub const LIBRARY: &str = "libcartograph.so.0";
 /// The name of an MPI's recorder.
 pub const RECORDER: &str = "libcartograph_record.so";
 
-/// The name of an MPI's library for the world in another order.
+/// The name of an MPI's library that reorders MPI_COMM_WORLD.
 pub const WORLD: &str = "libcartograph_world.so";
 
 /// The kinds of recorders and of the world's libraries to preload, `record-KIND.so` and `world-KIND.so` in [`FOLDER`], and
@@ -23,10 +24,10 @@ pub const WORLD: &str = "libcartograph_world.so";
 pub const KINDS: [(&str, &str); 3] =
     [("3", "MPI_Send"), ("4", "MPI_Isendrecv"), ("4c", "MPI_Send_c")];
 
-/// The folder beside the library to preload that has a folder for each MPI.
+/// The folder next to the library to preload that has a folder for each MPI.
 pub const FOLDER: &str = "cartograph";
 
-/// Returns whether only root and the user `trusted` can have written a file with this owner and these permissions.
+/// True if only root and the user `trusted` can have written a file with this owner and these permissions.
 pub fn is_trusted(owner: u32, mode: u32, trusted: u32) -> bool {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
     [0, trusted].contains(&owner) && mode & WRITABLE_BY_OTHERS == 0
@@ -37,11 +38,11 @@ pub fn is_trusted(owner: u32, mode: u32, trusted: u32) -> bool {
 pub struct Library {
     /// The names of the libraries that it needs.
     pub needed: Vec<String>,
-    /// The MPI's name and version, as `include/built_for.h` writes them.
+    /// The MPI's name and version, in the form of `include/built_for.h`.
     pub built_for: String,
 }
 
-/// Reads the headers of an ELF file, of which the rest may be missing.
+/// Reads the headers of an ELF file, the rest of which may be missing.
 fn headers(bytes: &[u8]) -> Option<(Ctx, Vec<ProgramHeader>)> {
     let header = Elf::parse_header(bytes).ok()?;
     let ctx = Ctx::new(header.container().ok()?, header.endianness().ok()?);
@@ -79,7 +80,7 @@ impl Library {
         })
     }
 
-    /// Returns whether the library needs no MPI's library by name, and takes its functions from the one that is loaded.
+    /// True if the library names no MPI library as a dependency, and takes its functions from the loaded one.
     pub fn names_no_mpi(&self) -> bool {
         !self.needed.iter().any(|name| name.contains("mpi") || name.contains("simgrid"))
     }

@@ -1,10 +1,10 @@
-//! What Cartograph's preloaded libraries share with each other and with the command. The library to preload for every MPI
-//! has no standard library, so neither has this.
+//! Code that Cartograph's preloaded libraries share with each other and with the command. The library to preload for
+//! every MPI has no standard library, so neither does this crate.
 //!
-//! - [`variables`]: the variables in which launchers tell ranks.
-//! - [`switch`]: the values of `CARTOGRAPH_REPORT` that are no file's name.
+//! - [`variables`]: the variables in which launchers set ranks.
+//! - [`switch`]: the values of `CARTOGRAPH_REPORT` that are not file names.
 //! - `elf`: the libraries that were built for MPIs, by their files.
-//! - `names`, [`next`], [`mod@say`]: wrapped functions, what comes underneath, and lines on stderr.
+//! - `names`, [`next`], [`mod@say`]: wrapped functions, the functions below them, and messages on stderr.
 #![cfg_attr(not(test), no_std)]
 
 extern crate alloc;

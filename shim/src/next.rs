@@ -1,4 +1,4 @@
-//! The functions underneath: the next function of the same name, a tool's or the host's.
+//! The functions below this library: the next function of the same name, a tool's or the host's.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
@@ -6,13 +6,14 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::say;
 
-/// The function by which the library to preload, if that has loaded this one, finds what comes next; null if it has not.
+/// The function with which the library to preload, if that has loaded this one, finds the next function; null if it has
+/// not.
 static FINDER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// The function that finds the next function of a name.
 pub type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
-/// Sets how functions underneath are found, once, before any is called.
+/// Sets how functions below are found, once, before any is called.
 pub fn find_by(find: Find) {
     FINDER.store(find as *mut c_void, Ordering::Release);
 }
@@ -28,7 +29,7 @@ macro_rules! finds_next {
     };
 }
 
-/// The next function of this name, or null. For the shim too.
+/// The next function of this name, or null. For the shim, too.
 ///
 /// # Safety
 ///
@@ -39,19 +40,19 @@ pub unsafe extern "C" fn find_next(name: *const c_char) -> *mut c_void {
     match unsafe { core::mem::transmute::<*mut c_void, Option<Find>>(finder) } {
         // SAFETY: as the caller promises.
         Some(find) => unsafe { find(name) },
-        // SAFETY: as above; what follows this library in the order of symbols is looked through.
+        // SAFETY: as above; searches the libraries that follow this one in symbol order.
         None => unsafe { libc::dlsym(libc::RTLD_NEXT, name) },
     }
 }
 
-/// A function of the host, found when it is first called.
+/// A function of the host, looked up on first call.
 pub struct Next {
     name: &'static str,
     found: AtomicPtr<c_void>,
 }
 
 impl Next {
-    /// `name` ends in a zero.
+    /// `name` ends with a zero.
     pub const fn new(name: &'static str) -> Self {
         Self { name, found: AtomicPtr::new(ptr::null_mut()) }
     }

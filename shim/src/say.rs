@@ -3,14 +3,14 @@
 #[doc(hidden)]
 pub use alloc::format;
 
-/// Prints a message to stderr in one write. Arguments as for `eprintln!`, which writes in pieces, with those of other
-/// processes between.
+/// Prints a message to stderr in one write. It takes the arguments of `eprintln!`, which writes in pieces that may mix
+/// with those of other processes.
 #[macro_export]
 macro_rules! say {
     ($($words:tt)*) => { $crate::say::line(&$crate::say::format!($($words)*)) };
 }
 
-/// Writes a message to stderr in one call, after `cartograph: `; a failure is ignored.
+/// Writes a message to stderr in one call, after `cartograph: `; errors are ignored.
 pub fn line(words: &str) {
     let line = format!("cartograph: {words}\n");
     let mut rest = line.as_bytes();

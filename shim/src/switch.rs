@@ -1,12 +1,12 @@
-//! The values of `CARTOGRAPH_REPORT` that are no file's name.
+//! The values of `CARTOGRAPH_REPORT` that are not file names.
 
-/// True if the value says that no report is asked for.
+/// True if the value turns reports off.
 #[must_use]
 pub fn is_off(value: &[u8]) -> bool {
     [&b"0"[..], b"off", b"no", b"false"].contains(&value)
 }
 
-/// True if the value asks for a report on stderr.
+/// True if the value requests a report on stderr.
 #[must_use]
 pub fn is_on(value: &[u8]) -> bool {
     [&b"1"[..], b"on", b"yes", b"true"].contains(&value)

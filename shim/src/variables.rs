@@ -76,10 +76,10 @@ pub const JOBS: [&str; 8] = [
     "PMIX_NAMESPACE",
 ];
 
-/// The variable with the part of Slurm's job that a launcher has started.
+/// The variable with the step of Slurm's job that a launcher has started.
 pub const STEP: &str = "SLURM_STEP_ID";
 
-/// The value of the first variable with the rank of this process that is set; `read` gives the value of one.
+/// The value of the first variable that is set to the rank of this process; `read` returns the value of a variable.
 pub fn rank<T>(read: impl Fn(&'static str) -> Option<T>) -> Option<T> {
     ALL.iter().find_map(|variables| read(variables.rank))
 }

@@ -20,7 +20,7 @@ use crate::mapping::{Grid, last_plan};
 use crate::topology::{Cart, as_cart};
 
 export! {
-    /// Makes a communicator with a Cartesian grid. MPI 4.1, 8.5.1. Collective.
+    /// Creates a communicator with a Cartesian grid. MPI 4.1, 8.5.1. Collective.
     fn MPI_Cart_create(
         comm_old: MPI_Comm,
         ndims: c_int,
@@ -30,7 +30,7 @@ export! {
         comm_cart: *mut MPI_Comm,
     ) = cart_create, raising on Some(comm_old);
 
-    /// Makes communicators of lower-dimensional parts of a grid. MPI 4.1, 8.5.8. Collective.
+    /// Creates communicators of lower-dimensional parts of a grid. MPI 4.1, 8.5.8. Collective.
     fn MPI_Cart_sub(comm: MPI_Comm, remain_dims: *const c_int, newcomm: *mut MPI_Comm)
         = cart_sub, raising on Some(comm);
 
@@ -48,8 +48,7 @@ query! {
     /// The number of dimensions of the grid. MPI 4.1, 8.5.5. Local.
     fn MPI_Cartdim_get(comm: MPI_Comm, ndims: *mut c_int) = cartdim_get, ByTopology;
 
-    /// The grid and the caller's coordinates, as much as `maxdims` has room for.
-    /// MPI 4.1, 8.5.5. Local.
+    /// The grid and the caller's coordinates, as many as `maxdims`. MPI 4.1, 8.5.5. Local.
     fn MPI_Cart_get(
         comm: MPI_Comm,
         maxdims: c_int,
@@ -92,7 +91,7 @@ pub(crate) unsafe fn cart_create(
     // SAFETY: the caller's place for the result.
     unsafe { clear_on(sys::CG_FAMILY_ABI, comm_cart) };
     let comm = comm::intra(comm_old)?;
-    // SAFETY: the caller's arrays. What is wrong here must reach the agreement, not return early.
+    // SAFETY: the caller's arrays. A fault here must reach the agreement, not return early.
     let arguments = unsafe {
         length("ndims", ndims).and_then(|ndims| {
             out("comm_cart", comm_cart)?;

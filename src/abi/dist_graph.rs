@@ -17,8 +17,7 @@ use crate::host::{Result, comm};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
 export! {
-    /// Makes a communicator with a distributed graph; every process passes its own edges.
-    /// MPI 4.1, 8.5.4. Collective.
+    /// Creates a communicator with a distributed graph; every process passes its own edges. MPI 4.1, 8.5.4. Collective.
     fn MPI_Dist_graph_create_adjacent(
         comm_old: MPI_Comm,
         indegree: c_int,
@@ -32,8 +31,7 @@ export! {
         comm_dist_graph: *mut MPI_Comm,
     ) = dist_graph_create_adjacent, raising on Some(comm_old);
 
-    /// Makes a communicator with a distributed graph of which every process gives any edges.
-    /// MPI 4.1, 8.5.4. Collective.
+    /// Creates a communicator with a distributed graph; every process may pass any edges. MPI 4.1, 8.5.4. Collective.
     fn MPI_Dist_graph_create(
         comm_old: MPI_Comm,
         n: c_int,
@@ -56,8 +54,8 @@ query! {
         weighted: *mut c_int,
     ) = dist_graph_neighbors_count, ByTopology;
 
-    /// The other ends of the edges into and out of this process, as far as there is room, and their weights if they
-    /// have any. MPI 4.1, 8.5.5. Local.
+    /// The other ends of the edges into and out of this process, as many as fit, and their weights if they have any.
+    /// MPI 4.1, 8.5.5. Local.
     fn MPI_Dist_graph_neighbors(
         comm: MPI_Comm,
         maxindegree: c_int,
@@ -213,7 +211,7 @@ pub(crate) struct NeighborArrays {
     /// The length of both arrays.
     pub(crate) room: c_int,
     pub(crate) ranks: *mut c_int,
-    /// The array of weights; a sentinel where none are wanted.
+    /// The array of weights, or a sentinel if none are wanted.
     pub(crate) weights: *mut c_int,
 }
 

@@ -7,8 +7,8 @@
 /// ```
 ///
 /// `cart_sub` is the body, an `unsafe fn` with the same arguments; its result goes to
-/// [`conclude`](crate::host::errors::conclude) with the communicator whose error handler is called. Of functions that
-/// not all hosts have, `declared if` says when the host's header declares them.
+/// [`conclude`](crate::host::errors::conclude) with the communicator whose error handler is called. For functions that
+/// not all hosts have, `declared if` gives the condition under which the host's header declares them.
 macro_rules! export {
     ($(
         $(#[$doc:meta])*
@@ -56,7 +56,7 @@ macro_rules! export {
 ///
 /// `cart_rank` is the body, an `unsafe fn` that has the topology (or, with `ByKind`, only its kind) in place of `comm`.
 /// It may be called twice: first with the cached topology, inlined here. Only if the cache has none is it called again,
-/// with the topology from the host, and errors are raised. So a cached query calls nothing and saves no registers.
+/// with the topology from the host, and errors are raised. So a cached query calls no function and saves no registers.
 macro_rules! query {
     ($(
         $(#[$doc:meta])*

@@ -17,7 +17,7 @@ use crate::mapping::{Csr, last_plan};
 use crate::topology::{self, Error, Graph, as_graph};
 
 export! {
-    /// Makes a communicator with a graph. MPI 4.1, 8.5.3. Collective.
+    /// Creates a communicator with a graph. MPI 4.1, 8.5.3. Collective.
     fn MPI_Graph_create(
         comm_old: MPI_Comm,
         nnodes: c_int,
@@ -42,7 +42,7 @@ query! {
     fn MPI_Graphdims_get(comm: MPI_Comm, nnodes: *mut c_int, nedges: *mut c_int)
         = graphdims_get, ByTopology;
 
-    /// The graph as it was given, as much as there is room for. MPI 4.1, 8.5.5. Local.
+    /// The graph as it was passed, as much as fits. MPI 4.1, 8.5.5. Local.
     fn MPI_Graph_get(
         comm: MPI_Comm,
         maxindex: c_int,
@@ -55,7 +55,7 @@ query! {
     fn MPI_Graph_neighbors_count(comm: MPI_Comm, rank: c_int, nneighbors: *mut c_int)
         = graph_neighbors_count, ByTopology;
 
-    /// The neighbors of `rank` in the order given, as far as there is room. MPI 4.1, 8.5.5. Local.
+    /// The neighbors of `rank` in the order passed, as many as fit. MPI 4.1, 8.5.5. Local.
     fn MPI_Graph_neighbors(comm: MPI_Comm, rank: c_int, maxneighbors: c_int, neighbors: *mut c_int)
         = graph_neighbors, ByTopology;
 }
@@ -64,7 +64,7 @@ query! {
 ///
 /// # Safety
 ///
-/// `index` has `nnodes` ints, and `edges` the number that the last of these says.
+/// `index` has `nnodes` ints, and `edges` as many as its last entry.
 unsafe fn arrays<'a>(
     size: c_int,
     nnodes: c_int,
@@ -86,8 +86,7 @@ unsafe fn arrays<'a>(
 ///
 /// # Safety
 ///
-/// The standard's: `index` has `nnodes` ints, `edges` the number that the last of these says, and the handle can be
-/// written.
+/// The standard's: `index` has `nnodes` ints, `edges` as many as the last of these, and the handle can be written.
 pub(crate) unsafe fn graph_create(
     comm_old: MPI_Comm,
     nnodes: c_int,
@@ -100,7 +99,7 @@ pub(crate) unsafe fn graph_create(
     unsafe { clear_on(sys::CG_FAMILY_ABI, comm_graph) };
     let comm = comm::intra(comm_old)?;
     let size = comm.size()?;
-    // SAFETY: the caller's arrays. What is wrong here must reach the agreement, not return early.
+    // SAFETY: the caller's arrays. A fault here must reach the agreement, not return early.
     let arguments =
         unsafe { out("comm_graph", comm_graph).and_then(|_| arrays(size, nnodes, index, edges)) };
     let reorder = reorder != 0;

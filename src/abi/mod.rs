@@ -1,8 +1,8 @@
-//! The C names: the standard's signatures, raw pointers to slices, and the bodies that the
-//! Fortran names call as well.
+//! The C names: the standard's signatures, the conversion of raw pointers to slices, and the bodies that the Fortran
+//! names call as well.
 //!
-//! One private body per function. `MPI_X`, `PMPI_X` and the Fortran names all call that body and
-//! never each other: a call to an exported name can be interposed, and would go through a tool twice.
+//! One private body per function. `MPI_X`, `PMPI_X` and the Fortran names all call that body and never each other: a
+//! call to an exported name can be interposed, and a tool would see it twice.
 
 #![allow(clippy::too_many_arguments, reason = "the standard's signatures")]
 

@@ -1,7 +1,7 @@
 //! Neighborhood collectives: `MPI_Neighbor_*` and `MPI_Ineighbor_*`.
 //!
-//! Five bodies, one an operation. Each is run to its end, as a nonblocking or as a persistent
-//! request, with counts that are `int` or `MPI_Count`: up to six functions a body.
+//! Five bodies, one per operation. Each runs as a blocking call, or as a nonblocking or persistent request, with counts
+//! that are `int` or `MPI_Count`: up to six functions per body.
 
 use std::ffi::{c_int, c_void};
 
@@ -13,7 +13,7 @@ use crate::topology::Direction;
 
 /// The type of counts: `int`, or `MPI_Count` in functions whose names end in `_c`.
 pub(crate) trait Count: Copy {
-    /// The type of displacements that goes with it, in `v` operations.
+    /// The matching type of displacements, in `v` operations.
     type Displacement: Copy;
 
     /// As a number of elements.
@@ -46,9 +46,9 @@ impl Count for crate::host::sys::MPI_Count {
     }
 }
 
-/// Exports the functions of one body, whatever the host declares of them: programs find them by name as
-/// well. `C` stands for the type of counts, and `D` for that of displacements. The last name is the one that Open MPI 4
-/// has for the persistent function, of before there was MPI 4.
+/// Exports the functions of one body, whether or not the host declares them: programs also look them up by name. `C`
+/// stands for the type of counts, and `D` for that of displacements. The last name is that of the persistent function
+/// in Open MPI 4, from before MPI 4.
 macro_rules! neighbor {
     ($(
         $(#[$doc:meta])*
@@ -182,7 +182,7 @@ fn regular<C: Count>(
     neighbor::regular(buffer, Regular { first, stride })
 }
 
-/// One block for all.
+/// The same block for all.
 fn same<C: Count>(
     buffer: *const c_void,
     count: C,
@@ -208,8 +208,8 @@ fn indexed<C: Count>(
     Side::new(buffer, block)
 }
 
-/// The body of `MPI_Neighbor_allgather`, its nonblocking and persistent forms and those with large counts: `run` says
-/// which. In C and Fortran.
+/// The body of `MPI_Neighbor_allgather`, its nonblocking and persistent forms and those with large counts, as selected
+/// by `run`. In C and Fortran.
 ///
 /// # Safety
 ///
@@ -230,8 +230,8 @@ pub(crate) unsafe fn allgather<C: Count>(
     neighborhood.run(Operation::Allgather, same(sendbuf, sendcount, sendtype), receive, run)
 }
 
-/// The body of `MPI_Neighbor_allgatherv`, its nonblocking and persistent forms and those with large counts: `run` says
-/// which. In C and Fortran.
+/// The body of `MPI_Neighbor_allgatherv`, its nonblocking and persistent forms and those with large counts, as selected
+/// by `run`. In C and Fortran.
 ///
 /// # Safety
 ///
@@ -257,8 +257,8 @@ pub(crate) unsafe fn allgatherv<C: Count>(
     neighborhood.run(Operation::Allgatherv, same(sendbuf, sendcount, sendtype), receive, run)
 }
 
-/// The body of `MPI_Neighbor_alltoall`, its nonblocking and persistent forms and those with large counts: `run` says
-/// which. In C and Fortran.
+/// The body of `MPI_Neighbor_alltoall`, its nonblocking and persistent forms and those with large counts, as selected
+/// by `run`. In C and Fortran.
 ///
 /// # Safety
 ///
@@ -281,8 +281,8 @@ pub(crate) unsafe fn alltoall<C: Count>(
     neighborhood.run(Operation::Alltoall, send, receive, run)
 }
 
-/// The body of `MPI_Neighbor_alltoallv`, its nonblocking and persistent forms and those with large counts: `run` says
-/// which. In C and Fortran.
+/// The body of `MPI_Neighbor_alltoallv`, its nonblocking and persistent forms and those with large counts, as selected
+/// by `run`. In C and Fortran.
 ///
 /// # Safety
 ///
@@ -319,8 +319,8 @@ pub(crate) unsafe fn alltoallv<C: Count>(
     neighborhood.run(Operation::AlltoallVaried, send, receive, run)
 }
 
-/// The body of `MPI_Neighbor_alltoallw`, its nonblocking and persistent forms and those with large counts: `run` says
-/// which. In C and Fortran.
+/// The body of `MPI_Neighbor_alltoallw`, its nonblocking and persistent forms and those with large counts, as selected
+/// by `run`. In C and Fortran.
 ///
 /// # Safety
 ///

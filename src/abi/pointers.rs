@@ -1,6 +1,6 @@
-//! From raw pointers to slices: the only place that makes a slice out of a caller's pointer.
+//! Converts raw pointers to slices: the only place that creates a slice from a caller's pointer.
 //!
-//! Sentinels are compared before a slice is made: in the MPI-5 ABI `MPI_UNWEIGHTED` is the address 10.
+//! Sentinels are compared before a slice is created: in the MPI-5 ABI, `MPI_UNWEIGHTED` is the address 10.
 
 use std::ffi::c_int;
 
@@ -22,7 +22,7 @@ pub(super) fn length(argument: &'static str, value: c_int) -> CheckedResult<usiz
     usize::try_from(value).map_err(|_| Error::Negative { argument, value })
 }
 
-/// An array that a caller passed. The pointer is not looked at if the length is 0.
+/// An array that a caller passed. The pointer is not read if the length is 0.
 ///
 /// # Safety
 ///
@@ -41,12 +41,11 @@ pub(super) unsafe fn input<'a, T>(
     }
 }
 
-/// An array of truth values that a caller passed. Any number but 0 is true, as in C, and as some
-/// Fortran compilers have it.
+/// An array of truth values that a caller passed. Any number except 0 is true, as in C and with some Fortran compilers.
 ///
 /// # Safety
 ///
-/// As [`input`].
+/// As for [`input`].
 pub(super) unsafe fn flags(
     argument: &'static str,
     pointer: *const c_int,
@@ -56,7 +55,7 @@ pub(super) unsafe fn flags(
     Ok(unsafe { input(argument, pointer, length)? }.iter().map(|flag| *flag != 0).collect())
 }
 
-/// An array that a caller wants filled. The pointer is not looked at if the length is 0.
+/// An array for the caller's results. The pointer is not read if the length is 0.
 ///
 /// # Safety
 ///
@@ -90,7 +89,7 @@ pub(super) fn copy(to: &mut [c_int], from: &[c_int]) {
         to.copy_from_slice(from);
     }
     debug_assert_eq!(to.len(), from.len());
-    // Most processes have few neighbors: a call of memcpy would take longer than the rest.
+    // Most processes have few neighbors: a call of memcpy would take longer than this.
     match from.len() {
         9.. => many(to, from),
         4.. => ends::<4>(to, from),
@@ -118,7 +117,7 @@ pub(super) unsafe fn out<'a, T>(
 ///
 /// # Safety
 ///
-/// As [`input`], or one of the sentinels.
+/// As for [`input`], or one of the sentinels.
 pub(super) unsafe fn weights<'a>(
     argument: &'static str,
     pointer: *const c_int,
@@ -135,11 +134,11 @@ pub(super) unsafe fn weights<'a>(
     }
 }
 
-/// The array for weights; `None` for the sentinels, which ask for no weights, and for an empty array.
+/// The array for weights; `None` for the sentinels, with which the caller wants no weights, and for an empty array.
 ///
 /// # Safety
 ///
-/// As [`output`], or one of the sentinels.
+/// As for [`output`], or one of the sentinels.
 #[inline(always)]
 pub(super) unsafe fn weights_output<'a, const N: usize>(
     argument: &'static str,
@@ -154,8 +153,8 @@ pub(super) unsafe fn weights_output<'a, const N: usize>(
     unsafe { output(argument, pointer, length) }.map(Some)
 }
 
-/// Sets the handle of a new communicator to `MPI_COMM_NULL` on hosts of a family, which have it so where the call fails
-/// after this point. Others leave it as it was.
+/// Sets the handle of a new communicator to `MPI_COMM_NULL` on hosts of a family that do so if the call fails after
+/// this point. Other hosts leave it unchanged.
 ///
 /// # Safety
 ///

@@ -1,16 +1,16 @@
-//! `MPI_Group_from_session_pset` and `MPI_Session_finalize`: passed on to the host, and noted.
+//! `MPI_Group_from_session_pset` and `MPI_Session_finalize`: passed on to the host, and recorded.
 //!
 //! They are not part of the chapter. But a host may end with its last session without calling attribute callbacks, and
-//! communicators of a session are made from its groups. A program only calls these functions with a session, so they may be
-//! exported in front of an MPI that has none; `MPI_Session_init`, by which mpi4py finds that out, may not. The
-//! names are weak in the archive, and there are no `PMPI_` names: those remain the host's.
+//! communicators of a session are created from its groups. A program calls these functions only with a session, so they
+//! may be exported in front of an MPI without sessions; `MPI_Session_init`, whose existence mpi4py tests, must not be.
+//! The names are weak in the archive, and there are no `PMPI_` names: those remain the host's.
 
 use std::ffi::{c_char, c_int};
 
 use crate::host::sessions;
 use crate::host::sys::{self, MPI_Group, MPI_Session};
 
-/// Makes a group of the processes of a session. MPI 4.1, 7.3.2.
+/// Creates a group of the processes of a session. MPI 4.1, 7.3.2.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPI_Group_from_session_pset(
     session: MPI_Session,
@@ -26,7 +26,7 @@ unsafe extern "C" fn MPI_Group_from_session_pset(
 /// Closes a session. MPI 4.1, 11.3.1.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPI_Session_finalize(session: *mut MPI_Session) -> c_int {
-    // SAFETY: as above. A null pointer is for the host to refuse.
+    // SAFETY: as above. The host rejects a null pointer.
     let handle = unsafe { session.as_ref() }.copied();
     let host = || {
         // SAFETY: as above.

@@ -12,8 +12,8 @@
 /// }
 /// ```
 ///
-/// The second name is the one in error messages. The braces hold the call of the body; a last
-/// argument `ierror` is added, which may be null: the standard's `mpi_f08` lets programs leave it out.
+/// The second name is used in error messages. The braces contain the call of the body; a last argument `ierror` is
+/// added, which may be null: the standard's `mpi_f08` lets programs omit it.
 macro_rules! fortran {
     ($(
         fn $lower:ident | $name:ident($($arg:ident: $ty:ty),* $(,)?)
@@ -53,7 +53,7 @@ macro_rules! fortran {
     };
 }
 
-/// Exports a local query of a topology under its Fortran names; as the `query!` of the C names.
+/// Exports a local query of a topology under its Fortran names, like `query!` for the C names.
 ///
 /// ```text
 /// fn mpi_cart_rank | MPI_Cart_rank(comm: *const Fint, ...) ByTopology;

@@ -1,5 +1,5 @@
-//! `MPI_NEIGHBOR_*` and `MPI_INEIGHBOR_*`. Fortran has no large counts but in `mpi_f08`, whose
-//! procedures call the C names.
+//! `MPI_NEIGHBOR_*` and `MPI_INEIGHBOR_*`. Fortran has large counts only in `mpi_f08`, whose procedures call the C
+//! names.
 
 use std::ffi::c_void;
 
@@ -119,12 +119,12 @@ macro_rules! to_c {
     };
 }
 
-/// The bodies that do no more than hand their arguments, each of its kind, to that of C.
+/// The bodies that only pass their arguments, converted by kind, to the C body.
 macro_rules! bodies {
     ($( $name:ident($($arg:ident: $kind:ident),* $(,)?); )*) => { $(
         /// # Safety
         ///
-        /// As the body of C, by Fortran's conventions.
+        /// Like the C body, by Fortran's conventions.
         unsafe fn $name($($arg: of_fortran!($kind),)* comm: MPI_Comm, run: Run) -> Result {
             // SAFETY: as the caller promises.
             unsafe { neighbor::$name($(to_c!($kind $arg),)* comm, run) }
@@ -153,7 +153,7 @@ bodies! {
 
 /// # Safety
 ///
-/// As [`neighbor::alltoallw`], by Fortran's conventions.
+/// Like [`neighbor::alltoallw`], by Fortran's conventions.
 unsafe fn alltoallw(
     sendbuf: *const c_void,
     sendcounts: *const Fint,

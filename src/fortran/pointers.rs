@@ -1,4 +1,4 @@
-//! Between Fortran's arguments and those of the bodies.
+//! Converts between Fortran's arguments and those of the bodies.
 
 use std::ffi::{c_int, c_void};
 
@@ -11,7 +11,7 @@ pub(crate) type Fint = c_int;
 /// Fortran's LOGICAL.
 pub(crate) type Logical = c_int;
 
-/// The communicator that a handle stands for.
+/// The communicator of a handle.
 ///
 /// # Safety
 ///
@@ -28,7 +28,7 @@ pub(super) unsafe fn comm_from(handle: *const Fint) -> MPI_Comm {
     unsafe { sys::cg_comm_from_fortran(handle) }
 }
 
-/// The info object that a handle stands for.
+/// The info object of a handle.
 ///
 /// # Safety
 ///
@@ -38,7 +38,7 @@ pub(super) unsafe fn info_from(handle: *const Fint) -> MPI_Info {
     unsafe { sys::cg_info_from_fortran(*handle) }
 }
 
-/// The datatype that a handle stands for.
+/// The datatype of a handle.
 ///
 /// # Safety
 ///
@@ -48,7 +48,7 @@ pub(super) unsafe fn type_from(handle: *const Fint) -> MPI_Datatype {
     unsafe { sys::cg_type_from_fortran(*handle) }
 }
 
-/// The datatypes that an array of handles stands for.
+/// The datatypes of an array of handles.
 ///
 /// # Safety
 ///
@@ -79,7 +79,7 @@ pub(super) fn buffer_from(buffer: *const c_void) -> *const c_void {
     }
 }
 
-/// Starts something and hands its request to Fortran.
+/// Starts a request and returns its handle to Fortran.
 ///
 /// # Safety
 ///
@@ -96,8 +96,8 @@ pub(super) unsafe fn new_request(
     Ok(())
 }
 
-/// Calls a constructor and hands its communicator to Fortran, if it made one or has set the handle to
-/// `MPI_COMM_NULL`.
+/// Calls a constructor and returns its communicator's handle to Fortran, if the constructor created one or has set the
+/// handle to `MPI_COMM_NULL`.
 ///
 /// # Safety
 ///
@@ -106,11 +106,11 @@ pub(super) unsafe fn new_comm(
     place: *mut Fint,
     construct: impl FnOnce(*mut MPI_Comm) -> Result,
 ) -> Result {
-    // Made by no constructor, so that it is seen whether one has written.
+    // A value that no constructor writes, to see whether one has written.
     // SAFETY: a constant of the host.
     let untouched = unsafe { sys::cg_comm_self() };
     let mut made = untouched;
-    // A null pointer goes on to the body, which has an error for it that all ranks agree on.
+    // The body gets the null pointer, and returns an error for it on which all ranks agree.
     let result = construct(if place.is_null() { std::ptr::null_mut() } else { &raw mut made });
     if made != untouched {
         // SAFETY: not null, or the constructor could not have written.
@@ -129,7 +129,7 @@ pub(super) unsafe fn weights_from(weights: *const Fint) -> *const Fint {
     unsafe { sys::cg_weights_from_fortran(weights) }
 }
 
-/// Turns C's truth values, which a body has just written, into Fortran's.
+/// Converts C's truth values, just written by a body, into Fortran's.
 ///
 /// # Safety
 ///

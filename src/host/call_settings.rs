@@ -15,10 +15,10 @@ pub(crate) fn call_settings(function: Function) -> CallSettings {
     settings.call_settings(function)
 }
 
-/// The settings for a constructor with an info object, of which five keys are ours: `cartograph_reorder` is `true` or
+/// The settings for a constructor with an info object, where five keys are ours: `cartograph_reorder` is `true` or
 /// `false`, `cartograph_objective` `time`, `sum` or `max`, `cartograph_reorder_seconds` a number,
-/// `cartograph_level_weights` as `CARTOGRAPH_LEVEL_WEIGHTS`, `cartograph_combine` as `CARTOGRAPH_COMBINE`. Other
-/// keys, and other values, are ignored, as the standard has it.
+/// `cartograph_level_weights` as in `CARTOGRAPH_LEVEL_WEIGHTS`, `cartograph_combine` as in `CARTOGRAPH_COMBINE`. Other
+/// keys, and other values, are ignored, as the standard requires.
 pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> CallSettings {
     let mut settings = call_settings(function);
     settings.info = match of_info(info, c"cartograph_reorder").as_deref() {

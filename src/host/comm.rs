@@ -6,7 +6,7 @@ use super::sys::{self, MPI_Comm};
 use super::{Error, Result, errors::check};
 use crate::engine::Comm;
 
-/// The tag of our messages, on communicators that only we know.
+/// The tag of our messages, on communicators that only we use.
 const TAG: c_int = 0;
 
 /// The most words in one message: counts are `int`s.
@@ -28,9 +28,9 @@ impl HostComm {
         Self(unsafe { sys::cg_comm_self() })
     }
 
-    /// A new communicator of the same processes for our own messages; `None` if the host has no room for it, which
-    /// calls no error handler. Its errors come back as codes; the program's handler is called by
-    /// [`conclude`](super::errors::conclude). Collective.
+    /// A new communicator of the same processes for our own messages; `None` if the host has no room for it, in which
+    /// case it calls no error handler. Errors on it are returned as codes; [`conclude`](super::errors::conclude) calls
+    /// the program's handler. Collective.
     pub(super) fn private(&self) -> Option<Self> {
         // SAFETY: a constant of the host.
         let mut made = unsafe { sys::cg_comm_null };
@@ -39,14 +39,14 @@ impl HostComm {
         (code == sys::CG_SUCCESS).then_some(Self(made))
     }
 
-    /// Makes a communicator that no other code has seen a [private](Self::private) one.
+    /// Makes a communicator that no other code has seen [private](Self::private).
     pub(super) fn into_private(self) -> Result<Self> {
         // SAFETY: a communicator of ours, and a handler that every host has.
         check(unsafe { sys::PMPI_Comm_set_errhandler(self.0, sys::cg_errors_return) })?;
         Ok(self)
     }
 
-    /// On rank 0 the words of all processes, in the order of ranks, the same number of each; nothing elsewhere.
+    /// Gathers the words of all processes on rank 0, in rank order, the same number from each; empty elsewhere.
     /// Collective.
     pub(super) fn gather_alike(&self, words: &[c_int]) -> Result<Vec<c_int>> {
         let processes = if self.rank()? == 0 { self.size()? as usize } else { 0 };
@@ -170,7 +170,7 @@ impl Comm for HostComm {
     fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6]> {
         let mut own = [0; 6];
         let length = own.len() as c_int;
-        // SAFETY: on rank 0 a row for each process, which is not looked at elsewhere, and room for one.
+        // SAFETY: on rank 0 a row for each process, which is not read elsewhere, and room for one.
         check(unsafe {
             sys::PMPI_Scatter(
                 rows.as_ptr().cast(),
@@ -223,7 +223,7 @@ impl Comm for HostComm {
         let mut sending = words.chunks(MOST_WORDS);
         let mut receiving = received.chunks_mut(MOST_WORDS);
         loop {
-            // A process with nothing more to send or to receive passes MPI_PROC_NULL there.
+            // A process that has nothing left to send or to receive passes MPI_PROC_NULL there.
             let (send, receive) = (sending.next(), receiving.next());
             if send.is_none() && receive.is_none() {
                 return Ok(received);
@@ -240,7 +240,7 @@ impl Comm for HostComm {
 ///
 /// Of class [`Class::Comm`](crate::topology::Class): null, or an inter-communicator.
 pub(crate) fn intra(comm: MPI_Comm) -> Result<HostComm, crate::topology::Error> {
-    // Before anything is asked of a host whose handles may be of another size.
+    // Checked before any other query of a host whose handles may have another size.
     super::check_family();
     // SAFETY: a constant of the host.
     if comm == unsafe { sys::cg_comm_null } {

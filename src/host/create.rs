@@ -1,4 +1,4 @@
-//! Makes, publishes and attaches communicators: from what a constructor agreed on to the handle that the program gets.
+//! Creates, publishes and attaches communicators: from the agreement of a constructor to the program's handle.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::engine::create::Created;
 use crate::engine::{Comm, keep};
 use crate::topology::Topology;
 
-/// Makes a communicator, reports it, and hands it to the caller. What is wrong with the arguments must reach the agreement
+/// Creates a communicator, reports it, and returns it to the caller. A fault in the arguments must reach the agreement
 /// in `make`, not return early.
 pub(crate) fn construct(
     function: Function,
@@ -26,7 +26,7 @@ pub(crate) fn construct(
     publish(made, comm, place)
 }
 
-/// Hands a new communicator, which was made on `old`, to the caller, with its topology cached.
+/// Returns a new communicator, which was created on `old`, to the caller, with its topology cached.
 pub(crate) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_Comm) -> Result {
     let shared = made.keeps_ranks.then_some(old.0);
     let handle = match made.member {
@@ -34,14 +34,14 @@ pub(crate) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_C
         None => unsafe { sys::cg_comm_null },
         Some((comm, topology)) => attach(comm, topology, shared, made.host_graph, made.combine)?.0,
     };
-    // SAFETY: the constructor has found the place not to be null before it built anything.
+    // SAFETY: the constructor has checked that the place is not null before it created anything.
     unsafe { place.write(handle) };
     Ok(())
 }
 
 /// Gives a new communicator its topology, and declares its neighbors to the host if all processes agreed on native
-/// collectives; then the communicator may become another one. On failure the communicator is freed. `old` is the
-/// communicator that it was made on, if it has the same processes with the same ranks.
+/// collectives; this may replace the communicator. On failure the communicator is freed. `old` is the communicator on
+/// which it was created, if that has the same processes with the same ranks.
 fn attach(
     mut comm: HostComm,
     topology: Topology,
@@ -53,7 +53,7 @@ fn attach(
     keep(comm, attached).map(|(comm, ())| comm)
 }
 
-/// Makes collective calls first: if a local call fails on one process, no other process waits.
+/// Collective calls come first: if a local call fails on one process, no other process waits.
 fn attach_to(
     comm: &mut HostComm,
     topology: Topology,
@@ -84,9 +84,9 @@ fn attach_to(
     }
 }
 
-/// Makes the private communicator of a new topology, or takes the one of others that were made on `old`. Collective.
+/// Creates the private communicator of a new topology, or shares that of others created on `old`. Collective.
 fn make_private(comm: &HostComm, old: Option<MPI_Comm>) -> Result<Option<Private>> {
-    // Messages of a single process to itself have no tags.
+    // A process's messages to itself need no tags.
     if let Some(old) = old
         && comm.size()? > 1
     {

@@ -1,4 +1,4 @@
-//! The one exit of every exported function, and how a fault reaches the program.
+//! The single exit of every exported function, and how errors reach the program.
 
 use std::ffi::{CString, c_int};
 use std::sync::{Mutex, PoisonError};
@@ -11,16 +11,16 @@ use crate::topology::{self, Class};
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// Cartograph's own finding. The error handler is yet to be called.
+    /// An error found by Cartograph. The error handler has not been called yet.
     #[error(transparent)]
     Ours(#[from] engine::Error),
     /// The host failed on a communicator of ours, whose errors no handler sees.
     #[error("the MPI library failed with error code {0}")]
     Quiet(c_int),
-    /// The host does not have what is needed.
+    /// The host lacks a required function.
     #[error("the MPI library does not provide {0}")]
     Absent(&'static str),
-    /// A private communicator cannot be used any more.
+    /// A private communicator that can no longer be used.
     #[error("an earlier collective on this communicator failed midway; create a new communicator")]
     Spoilt,
     /// The host failed, and has already called the error handler if its `PMPI_` functions do that.
@@ -58,9 +58,8 @@ pub(crate) fn quiet(code: c_int) -> Result {
     if code == sys::CG_SUCCESS { Ok(()) } else { Err(Error::Quiet(code)) }
 }
 
-/// The return code of a call of `function`, after the error handler of `comm` has been called for
-/// a fault that the host has not reported yet. `comm` is only asked then; `None` is a function
-/// without a communicator.
+/// The return code of a call of `function`, after calling the error handler of `comm` for an error that the host has
+/// not reported yet. `comm` is used only in that case; `None` means a function without a communicator.
 #[inline(always)]
 pub(crate) fn conclude<T>(
     function: &'static str,
@@ -73,8 +72,8 @@ pub(crate) fn conclude<T>(
     }
 }
 
-/// The handler is called with nothing of ours alive: a C++ program's may throw, and its exception passes these frames,
-/// which have no clean-up, and every frame below them up to the program's call.
+/// The handler is called while nothing of ours needs to be dropped: a C++ program's handler may throw, and its
+/// exception passes through these frames, which have no clean-up, up to the program's call.
 #[cold]
 fn failed(function: &'static str, comm: Option<MPI_Comm>, error: Error) -> c_int {
     if let Error::Host(code) = error
@@ -89,7 +88,7 @@ fn failed(function: &'static str, comm: Option<MPI_Comm>, error: Error) -> c_int
         (sys::cg_comm_null, if on_self { sys::cg_comm_self() } else { sys::cg_comm_world() })
     };
     let comm = comm.filter(|comm| *comm != null);
-    // No communicator has a handler while MPI is not active, and its initial one ends the program.
+    // While MPI is not active, no communicator has a handler, and the initial one ends the program.
     // SAFETY: asks the host for its state and for a handler.
     let ends = unsafe {
         match comm {
@@ -108,7 +107,7 @@ fn failed(function: &'static str, comm: Option<MPI_Comm>, error: Error) -> c_int
     code
 }
 
-/// The code that is given to the error handler.
+/// The code that the error handler gets.
 fn code_of(function: &'static str, error: Error) -> c_int {
     let class = match &error {
         Error::Host(code) | Error::Quiet(code) => return *code,
@@ -119,18 +118,18 @@ fn code_of(function: &'static str, error: Error) -> c_int {
     error_code(function, class, &error.to_string())
 }
 
-/// The number of codes of one class that are in use before the oldest gets a new text. Codes are never given
-/// back to a host, so their number must not grow with the number of errors.
+/// The number of codes of one class in use; then the oldest gets a new text. Codes are never given back to a host, so
+/// their number must not grow with the number of errors.
 const CODES: usize = 8;
 
-/// The codes of each class, and which of them is next.
+/// The codes of each class, and the index of the next.
 struct Codes {
     codes: [[c_int; CODES]; Class::ALL.len()],
     next: [usize; Class::ALL.len()],
 }
 
 impl Codes {
-    /// All at once, so that the host's tables keep their shape while a program reads its texts.
+    /// Creates all codes at once, so that the host's tables do not change while a program reads its texts.
     fn new() -> Self {
         let code = |class| {
             // SAFETY: a class of the host.
@@ -141,22 +140,22 @@ impl Codes {
     }
 }
 
-/// The codes in use, and how many were created.
+/// The codes in use, and how often they were created.
 ///
-/// MPICH does not guard its tables of texts against its own threads, so this lock is held while
-/// they are used. It is a leaf: what is called under it waits for no other thread and calls nothing back.
+/// MPICH does not protect its tables of texts against its own threads, so this lock is held while they are used. It is
+/// a leaf: code under it waits for no other thread and calls nothing back.
 static IN_USE: Mutex<(Option<Codes>, usize)> = Mutex::new((None, 0));
 
-/// The number of times that codes are made in a program that starts its host again and again; then errors have
-/// their classes as codes, and the host's texts. A host has room for some thousand codes.
+/// The number of times that codes are created in a program that restarts its host repeatedly; after that, the codes of
+/// errors are their classes, with the host's texts. A host has room for some thousand codes.
 const MOST_STARTS: usize = 64;
 
-/// Forgets the error codes that the host gave us, which end with it.
+/// Forgets the host's error codes, which end with the host.
 pub(super) fn forget_codes() {
     IN_USE.lock().unwrap_or_else(PoisonError::into_inner).0 = None;
 }
 
-/// A code of the right class whose text is that of the fault.
+/// A code of the right class with the text of the error.
 fn error_code(function: &'static str, class: Class, text: &str) -> c_int {
     let [function, text] = [function, text].map(|text| CString::new(text).unwrap_or_default());
     let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);

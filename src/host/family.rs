@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::process::eprint_line;
 use super::sys;
 
-/// Ends the process with a message if the loaded MPI is of another family than the one that
-/// this library was built for: with another size of handles every later call would crash.
+/// Ends the process with a message if the loaded MPI is of another family than the one for which this library was
+/// built: with another size of handles every later call would crash.
 pub(crate) fn check_family() {
     static CHECKED: AtomicBool = AtomicBool::new(false);
     if CHECKED.load(Ordering::Relaxed) || CHECKED.swap(true, Ordering::Relaxed) {
@@ -24,7 +24,7 @@ pub(crate) fn check_family() {
     }
 }
 
-/// The family built for and that of the loaded MPI, if they are known and differ.
+/// The family for which the library was built and that of the loaded MPI, if they are known and differ.
 fn mismatch() -> Option<[sys::cg_family; 2]> {
     // SAFETY: a constant of the shim.
     let families = [unsafe { sys::cg_family_built }, running()];
@@ -32,7 +32,7 @@ fn mismatch() -> Option<[sys::cg_family; 2]> {
     (known && families[0] != families[1]).then_some(families)
 }
 
-/// Returns whether this library was built for SMPI, which runs all ranks in one process.
+/// True if this library was built for SMPI, which runs all ranks in one process.
 pub(super) fn is_smpi() -> bool {
     // SAFETY: a constant of the shim.
     unsafe { sys::cg_family_built == sys::CG_FAMILY_SMPI }
@@ -40,7 +40,7 @@ pub(super) fn is_smpi() -> bool {
 
 /// The name and version of the loaded MPI.
 fn library_version() -> Option<String> {
-    // Another MPI than the one built for may have longer texts.
+    // Another MPI than the one for which the library was built may have longer texts.
     const ROOM: usize = 16384;
     const { assert!(sys::CG_MAX_LIBRARY_VERSION_STRING as usize <= ROOM) };
     let mut version = vec![0 as c_char; ROOM];
@@ -53,7 +53,7 @@ fn library_version() -> Option<String> {
     Some(version.to_string_lossy().into_owned())
 }
 
-/// `MPI_Get_library_version` of the MPI that is loaded, in one line; empty if it gives none.
+/// `MPI_Get_library_version` of the loaded MPI, on one line; empty if it returns none.
 pub(super) fn version() -> String {
     let version = library_version().unwrap_or_default();
     let line = version.lines().next().unwrap_or_default();
@@ -62,7 +62,7 @@ pub(super) fn version() -> String {
 
 /// The family of the loaded MPI. One MPI may have its own binary interface and the standard one, in two libraries.
 fn running() -> sys::cg_family {
-    // SAFETY: asks the host which it has, which is allowed at any time.
+    // SAFETY: queries the host's functions, which is allowed at any time.
     if unsafe { sys::cg_has_standard_abi() } != 0 {
         return sys::CG_FAMILY_ABI;
     }

@@ -17,7 +17,7 @@ pub(super) fn of_comm(comm: &HostComm, key: &CStr) -> Option<String> {
     value(|key, room| unsafe { sys::cg_comm_info_get(comm.0, key, room) }, key)
 }
 
-/// The value under a key; `read` says whether there is something and writes it.
+/// The value under a key; `read` writes it and returns whether there is one.
 fn value(read: impl FnOnce(*const c_char, *mut c_char) -> c_int, key: &CStr) -> Option<String> {
     let mut value = [0 as c_char; sys::CG_INFO_ROOM as usize];
     if read(key.as_ptr(), value.as_mut_ptr()) == 0 {

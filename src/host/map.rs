@@ -13,8 +13,8 @@ use crate::machine::Machine;
 use crate::mapping::{Options, Plan};
 
 /// The rank that this constructor would give the calling process with `reorder = 1` and no recording (`MPI_Cart_map`,
-/// `MPI_Graph_map`: MPI 4.1, 8.5.9); `MPI_UNDEFINED` if it is left out. Local: while no constructor has asked
-/// where processes run, all keep their ranks.
+/// `MPI_Graph_map`: MPI 4.1, 8.5.9); `MPI_UNDEFINED` if it is left out. Local: until a constructor has determined the
+/// nodes of processes, ranks are kept.
 pub(crate) fn new_rank(
     comm: &HostComm,
     function: Function,
@@ -47,7 +47,7 @@ pub(crate) fn new_rank(
     }
     let layout = match layout.filter(|runs| !runs.is_flat()) {
         Some(runs) => runs.machine(),
-        // At random processes are moved wherever they run.
+        // Random reordering ignores the nodes of processes.
         None if options.scramble.is_some() => Machine::one_node(comm.size()? as usize),
         None => return Ok(stay),
     };

@@ -1,5 +1,5 @@
-//! The only caller of the host MPI, and always by its `PMPI_` names: a tool in front of Cartograph
-//! does not see what Cartograph does underneath.
+//! The only caller of the host MPI, and always through its `PMPI_` names: a tool in front of Cartograph does not see
+//! Cartograph's internal calls.
 
 pub(crate) mod advisor;
 pub(crate) mod attributes;
@@ -19,7 +19,7 @@ pub(crate) mod sentinel;
 pub(crate) mod sessions;
 mod settings;
 
-/// The host's types and functions: mpi-sys, and what our own shim adds.
+/// The host's types and functions: mpi-sys, and the additions of our shim.
 pub(crate) mod sys {
     pub(crate) use mpi_sys::{
         MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request,
@@ -51,8 +51,8 @@ pub(crate) mod sys {
     }
     pub(crate) use shim::*;
 
-    // mpi-sys does not notice a changed MPICC, and with half of the flags that the MPI-5 ABI needs
-    // it binds another ABI without a warning. The C shim is compiled anew each time; they must agree.
+    // mpi-sys does not notice a changed MPICC, and with half of the flags that the MPI-5 ABI needs, it binds another
+    // ABI without a warning. The C shim is compiled anew each time; they must agree.
     const _: () = assert!(
         CG_SIZEOF_COMM as usize == size_of::<MPI_Comm>(),
         "mpi-sys was built for another MPI than MPICC names: use one CARGO_TARGET_DIR for each"

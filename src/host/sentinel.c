@@ -1,5 +1,4 @@
-/* The addresses that stand for something else than an array, in C and in Fortran: they are compared, and never
- * read. */
+/* Addresses with a special meaning instead of an array, in C and in Fortran: they are compared, and never read. */
 #include "cartograph_host.h"
 
 #include <stddef.h>
@@ -34,8 +33,8 @@ void cg_weights_sentinels(const void *found[CG_WEIGHTS_SENTINELS])
 
 /* ---- Fortran ---- */
 
-/* SENTINEL(name, ...) defines a function that writes the addresses of one of Fortran's sentinels, of which
- * some hosts have several, and null for missing ones. */
+/* SENTINEL(name, ...) defines a function that writes the addresses of one of Fortran's sentinels, some of which have
+ * several addresses on some hosts, and null for missing ones. */
 enum { SPELLINGS = CG_FORTRAN_WEIGHTS_SENTINELS / 2 };
 
 #if defined(OPEN_MPI)
@@ -85,8 +84,8 @@ static void weights_empty(const void *found[SPELLINGS])
 
 #else
 
-/* MPICH keeps the addresses in variables of its Fortran library, which its own wrappers fill in on
- * first use; ours replace them, so it is done here in the same way. */
+/* MPICH keeps the addresses in variables of its Fortran library, which its own wrappers set on first use; ours replace
+ * these, so it is done here in the same way. */
 extern int MPIR_F_NeedInit __attribute__((weak));
 extern void mpirinitf_(void) __attribute__((weak));
 

@@ -1,5 +1,5 @@
-//! The sentinels that stand for weights that are not wanted: addresses that the host says, in some
-//! hosts only once it runs. They are compared, never read.
+//! The sentinels for unwanted weights: addresses that the host defines, in some hosts only at run time. They are
+//! compared, never read.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::sys;
 
-/// The addresses of one language that stand for `MPI_UNWEIGHTED` and `MPI_WEIGHTS_EMPTY`.
+/// The addresses that stand for `MPI_UNWEIGHTED` and `MPI_WEIGHTS_EMPTY` in one language.
 pub(crate) struct Sentinels<const N: usize> {
-    /// All lie from here to the highest. Most addresses that programs pass do not.
+    /// The lowest and the highest of them. Most addresses that programs pass are outside this range.
     lowest: AtomicUsize,
     highest: AtomicUsize,
     /// All, and then zeros.
@@ -32,17 +32,18 @@ impl<const N: usize> Sentinels<N> {
         }
     }
 
-    /// Returns whether an address is one of these. Only where there is a topology: before, they are not known.
+    /// True if an address is one of these. Only if there is a topology: before that, they are unknown.
     #[inline(always)]
     pub(crate) fn has(&self, address: *const c_int) -> bool {
         let address = address.addr();
-        // The program has made the topology before it asks about it; nothing else is to be ordered.
+        // The program has created the topology before it queries it; nothing else must be ordered.
         self.lowest.load(Ordering::Relaxed) <= address
             && address <= self.highest.load(Ordering::Relaxed)
             && self.all.iter().any(|one| one.load(Ordering::Relaxed) == address)
     }
 
-    /// Asks `find` for all; null is a sentinel in C (SMPI's `MPI_UNWEIGHTED`), and marks a missing one in Fortran.
+    /// Gets all of them from `find`; null is a sentinel in C (SMPI's `MPI_UNWEIGHTED`), and marks a missing one in
+    /// Fortran.
     fn learn(&self, find: unsafe extern "C" fn(*mut *const c_void), with_null: bool) {
         let mut found = [ptr::null(); N];
         // SAFETY: an array of the length that the function is declared with.
@@ -56,7 +57,7 @@ impl<const N: usize> Sentinels<N> {
     }
 }
 
-/// Asks the host, once. Before the first topology can be asked about.
+/// Asks the host once, before the first topology can be queried.
 pub(super) fn learn() {
     static LEARNT: Once = Once::new();
     LEARNT.call_once(|| {

@@ -1,7 +1,7 @@
-//! The open sessions from which the program may have communicators: those that it has asked for a group.
+//! The open sessions from which the program may have communicators: those from which it has created a group.
 //!
-//! A host ends with its last session if there is no `MPI_COMM_WORLD`, and may start again with the next one. It calls no
-//! attribute callbacks then, and need not free the communicators that the program left behind: their handles, the numbers
+//! A host ends with its last session if there is no `MPI_COMM_WORLD`, and may start again with the next one. It calls
+//! no attribute callbacks then, and need not free the communicators that the program left: their handles, the numbers
 //! of our keys and our error codes may then get a new meaning.
 
 use std::ffi::c_int;
@@ -10,10 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::attributes::lifetime;
 use super::sys::{self, MPI_Session};
 
-/// Their handles. Sessions that are asked and closed by the `PMPI_` names are not seen.
+/// Their handles. Sessions used only through `PMPI_` names are not seen.
 static ASKED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// Locks the handles. Under the lock the host is not called.
+/// Locks the handles. The host is not called under the lock.
 fn asked() -> MutexGuard<'static, Vec<usize>> {
     ASKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -29,7 +29,7 @@ fn world_is_there() -> bool {
     unsafe { sys::cg_is_active() != 0 }
 }
 
-/// Asks a session for a group by the host's function.
+/// Gets a group from a session through the host's function.
 pub(crate) fn ask(session: MPI_Session, host: impl FnOnce() -> c_int) -> c_int {
     // The host may have ended with its world.
     if !world_is_there() {
@@ -48,7 +48,7 @@ pub(crate) fn ask(session: MPI_Session, host: impl FnOnce() -> c_int) -> c_int {
     code
 }
 
-/// Closes a session by the host's function.
+/// Closes a session through the host's function.
 pub(crate) fn close(session: MPI_Session, host: impl FnOnce() -> c_int) -> c_int {
     let others = |asked: &[usize]| asked.iter().any(|&other| other != bits(session));
     let may_be_last = !world_is_there() && !others(&asked());
@@ -59,7 +59,7 @@ pub(crate) fn close(session: MPI_Session, host: impl FnOnce() -> c_int) -> c_int
     if code == sys::CG_SUCCESS {
         let mut asked = asked();
         asked.retain(|&other| other != bits(session));
-        // Otherwise another thread has asked a session since, and noticed the end then.
+        // Otherwise another thread has used a session since, and noticed the end then.
         if may_be_last && asked.is_empty() && !world_is_there() {
             lifetime::host_has_ended();
         }

@@ -46,7 +46,7 @@ impl Target {
     }
 }
 
-/// `CARTOGRAPH_LAYOUT` as written, and what it is as the absolute path of a file.
+/// The value of `CARTOGRAPH_LAYOUT`, and the same as an absolute file path.
 #[derive(Debug)]
 struct WrittenLayout {
     text: String,
@@ -56,13 +56,13 @@ struct WrittenLayout {
 /// The addresses of nodes in the file of `CARTOGRAPH_LAYOUT`.
 #[derive(Debug)]
 pub(super) struct WrittenNetworkMap {
-    /// `None` if nothing of it can be used.
+    /// `None` if no part of it can be used.
     pub(super) network_map: Option<NetworkMap>,
     /// Faults of the file: messages for one process to print.
     pub(super) complaints: Vec<String>,
 }
 
-/// The settings by the environment of this process. Where processes differ, those of rank 0 count.
+/// The settings in this process's environment. If processes differ, those of rank 0 count.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     /// `CARTOGRAPH_REORDER`.
@@ -84,7 +84,7 @@ pub(crate) struct Settings {
     /// `CARTOGRAPH_TRAFFIC`, as an absolute path.
     pub(super) traffic: Option<PathBuf>,
     layout: Option<WrittenLayout>,
-    /// The file of `CARTOGRAPH_LAYOUT`, if it is one with addresses in the network; read when it is needed.
+    /// The file of `CARTOGRAPH_LAYOUT`, if it has network addresses; read when needed.
     network_map: OnceLock<Option<WrittenNetworkMap>>,
     /// `CARTOGRAPH_REPORT`.
     pub(super) report: Option<Target>,
@@ -112,7 +112,7 @@ impl Settings {
         let report = match set(settings::REPORT.name) {
             None => None,
             Some(value) if switch::is_off(value.as_bytes()) => None,
-            // SMPI frees MPI_COMM_SELF's attributes, at which others write the report, only after MPI has ended.
+            // SMPI frees MPI_COMM_SELF's attributes, which trigger the report elsewhere, only after MPI has ended.
             Some(_) if family::is_smpi() => {
                 complaints
                     .push("CARTOGRAPH_REPORT: reports are not supported on SMPI; ignored".into());
@@ -162,7 +162,7 @@ impl Settings {
         }
     }
 
-    /// The box that grids of `ndims` dimensions divide, by `CARTOGRAPH_DIMS`.
+    /// The box that grids of `ndims` dimensions divide, from `CARTOGRAPH_DIMS`.
     pub(crate) fn shape(&self, ndims: usize) -> Option<&BoxShape> {
         self.shape.as_ref().filter(|shape| shape.ndims() == ndims)
     }
@@ -190,7 +190,7 @@ impl Settings {
         SAID.call_once(|| self.complaints.iter().for_each(|line| eprint_line!("{line}")));
     }
 
-    /// [`complain`](Self::complain), on rank 0 of `MPI_COMM_WORLD`.
+    /// [`complain`](Self::complain), on rank 0 of `MPI_COMM_WORLD` only.
     pub(super) fn complain_in_world(&self) {
         // SAFETY: asks the host for its state, which is allowed at any time.
         let is_active = || unsafe { sys::cg_is_active() != 0 };
@@ -199,7 +199,7 @@ impl Settings {
         }
     }
 
-    /// The addresses in the file of `CARTOGRAPH_LAYOUT`, if it is of that kind.
+    /// The addresses in the file of `CARTOGRAPH_LAYOUT`, if it has network addresses.
     pub(super) fn network_map(&self) -> Option<&WrittenNetworkMap> {
         let read = || {
             let WrittenLayout { text, file } = self.layout.as_ref()?;
@@ -220,10 +220,10 @@ impl Settings {
         self.network_map.get_or_init(read).as_ref()
     }
 
-    /// The layout that `CARTOGRAPH_LAYOUT` gives to `ranks` processes, or the reason why it gives none.
+    /// The layout of `ranks` processes from `CARTOGRAPH_LAYOUT`, or why there is none.
     pub(super) fn written_layout(&self, ranks: usize) -> Option<Result<Machine, String>> {
         let WrittenLayout { text, file } = self.layout.as_ref()?;
-        // The location of processes comes from the MPI, and is then looked up in the file.
+        // The nodes of processes come from the MPI, and are then looked up in the file.
         if self.network_map().is_some() {
             return None;
         }
@@ -240,8 +240,8 @@ fn read<T>(setting: &Setting<T>, complaints: &mut Vec<String>) -> T {
     value
 }
 
-/// The value of a variable that is set and not empty. `None` in a program that runs with more rights than its
-/// user, as by `secure_getenv`.
+/// The value of a variable that is set and not empty. `None` in a program that runs with more rights than its user, as
+/// with `secure_getenv`.
 pub(super) fn set(name: &str) -> Option<OsString> {
     // SAFETY: reads a number that the kernel has given to the process.
     let is_privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
@@ -251,7 +251,7 @@ pub(super) fn set(name: &str) -> Option<OsString> {
 /// The directory of the program when this library was loaded.
 static START: OnceLock<PathBuf> = OnceLock::new();
 
-/// Notes the directory, when this library is loaded. Nothing is kept if no setting names a file.
+/// Stores the directory when this library is loaded, if a setting names a file.
 pub(super) fn note_start() {
     let names_files =
         [settings::REPORT.name, settings::LAYOUT.name, settings::TRAFFIC.name].map(env::var_os);
@@ -262,8 +262,8 @@ pub(super) fn note_start() {
     }
 }
 
-/// An absolute path: users write paths relative to the directory in which they start the program, and programs that set
-/// a variable themselves relative to their current one.
+/// An absolute path: users write paths relative to the directory in which they start the program; programs that set a
+/// variable themselves, relative to their current directory.
 fn absolute(path: OsString) -> PathBuf {
     match START.get().cloned().or_else(|| env::current_dir().ok()) {
         Some(start) => start.join(path),

@@ -1,5 +1,5 @@
-/* The part of the host layer that only C can say: constants that are macros, optional functions as
- * weak references (a missing one must not stop the library from loading), and two host quirks. */
+/* The part of the host layer that must be C: constants that are macros, optional functions as weak references (a
+ * missing one must not stop the library from loading), and two host quirks. */
 #include "built_for.h"
 #include "cartograph_host.h"
 #include "standard_abi.h"
@@ -19,7 +19,7 @@ const MPI_Op cg_min = MPI_MIN;
 const MPI_Op cg_sum = MPI_SUM;
 
 #if defined(SMPI_H)
-/* The compatibility header has them as constants, for mpi-sys; here they are what they are. */
+/* The compatibility header turns these into constants, for mpi-sys; here they have their original meaning. */
 #undef MPI_COMM_WORLD
 #undef MPI_COMM_SELF
 #define MPI_COMM_SELF smpi_process_comm_self()
@@ -74,8 +74,8 @@ int cg_has_standard_abi(void)
 
 /* ---- Fortran ---- */
 
-/* A host without these conversions has no Fortran programs either: null stands for what they would
- * give. MPICH has them as macros, which are always there. */
+/* A host without these conversions has no Fortran programs either: null stands for their results. MPICH has them as
+ * macros, which always exist. */
 #if defined(MPI_ABI)
 #pragma weak PMPI_Comm_fromint
 #pragma weak PMPI_Comm_toint
@@ -149,7 +149,7 @@ int cg_fortran_true(void)
 
 #if defined(SMPI_H)
 
-/* SMPI has no function behind its predefined handlers: to call one is to jump to null. */
+/* SMPI has no function behind its predefined handlers: calling one would jump to null. */
 void cg_call_errhandler(MPI_Comm comm, int code)
 {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -174,7 +174,7 @@ int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
     if (code != MPI_SUCCESS || *made == MPI_COMM_NULL)
         return code;
     code = PMPI_Comm_get_errhandler(comm, &handler);
-    /* There is none if another rank has set one on MPI_COMM_WORLD and this rank has not. */
+    /* There is no such handler if another rank has set one on MPI_COMM_WORLD and this rank has not. */
     if (code != MPI_SUCCESS || handler == MPI_ERRHANDLER_NULL)
         return code;
     code = PMPI_Comm_set_errhandler(*made, handler);
@@ -187,7 +187,7 @@ int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
 #pragma weak PMPI_Comm_get_errhandler
 #pragma weak PMPI_Errhandler_free
 
-/* Returns whether errors on a communicator only return. */
+/* True if errors on a communicator only return. */
 static int errors_return(MPI_Comm comm)
 {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -294,7 +294,7 @@ int cg_new_code(int error_class)
     return error_class;
 }
 
-/* Returns whether the host finds this class and these words under this code. */
+/* True if the host has this class and this text for the code. */
 static int says(int code, int error_class, const char *text)
 {
     char found[MPI_MAX_ERROR_STRING + 1] = "";
@@ -311,7 +311,7 @@ int cg_code_with_text(int code, int error_class, const char *function, const cha
 
     if (code == error_class)
         return code;
-    /* "function: text", cut to what the host can hold. */
+    /* "function: text", cut to the host's maximal length. */
     if (used > sizeof whole - 3)
         used = sizeof whole - 3;
     memcpy(whole, function, used);
@@ -321,8 +321,8 @@ int cg_code_with_text(int code, int error_class, const char *function, const cha
         return code;
 #if !defined(OPEN_MPI) && !defined(MPI_ABI)
     {
-        /* MPICH 4.0 loses the text of a code that was added to one of its own classes. Its internal
-         * maker of codes, the same through all of MPICH 3 and 4, takes class and text. */
+        /* MPICH 4.0 loses the text of a code that was added to one of its own classes. Its internal function for
+         * creating codes, the same in all of MPICH 3 and 4, takes class and text. */
         extern int MPIR_Err_create_code(int, int, const char[], int, int, const char[],
                                         const char[], ...) __attribute__((weak));
         if (MPIR_Err_create_code) {

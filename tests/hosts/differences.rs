@@ -1,7 +1,7 @@
-//! `c_tests/differences.txt`: every way in which Cartograph deliberately differs from a host.
+//! `c_tests/differences.txt`: all deliberate differences between Cartograph and a host.
 //!
-//! A line that differs must be listed, with the text of the host and that of Cartograph; a listed difference that is no
-//! longer seen is a failure too.
+//! A line that differs must be listed, with the text of the host and that of Cartograph; a listed difference that no
+//! longer occurs is a failure too.
 
 use crate::host::Host;
 use crate::pattern::fits;
@@ -50,7 +50,7 @@ impl Differences {
         Self { known }
     }
 
-    /// Compares what a program printed alone and under Cartograph, line by line.
+    /// Compares the output of a program without and under Cartograph, line by line.
     pub(crate) fn compare(
         &mut self,
         processes: u32,
@@ -90,7 +90,7 @@ impl Differences {
         Ok(())
     }
 
-    /// Fails if a listed difference was not seen.
+    /// Fails if a listed difference did not occur.
     pub(crate) fn finish(self) -> Result<(), libtest_mimic::Failed> {
         match self.known.into_iter().find(|known| !known.seen) {
             None => Ok(()),
@@ -103,12 +103,12 @@ impl Differences {
     }
 }
 
-/// Returns whether a name is in a list with commas.
+/// True if a name is in a comma-separated list.
 fn has(names: &str, name: &str) -> bool {
     names.split(',').any(|listed| listed.trim() == name)
 }
 
-/// Who printed a line, by the "rank N " that it begins with, and the rest of it.
+/// The rank in the "rank N " at the start of a line, and the rest of the line.
 fn without_rank(line: &str) -> (i64, &str) {
     let parse = || {
         let (rank, rest) = line.strip_prefix("rank ")?.split_once(' ')?;

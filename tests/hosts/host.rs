@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::testlist::{Test, top};
 
-/// The way in which Cartograph comes into a program.
+/// How a program uses Cartograph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Library {
     None,
@@ -26,19 +26,19 @@ const SECONDS: &str = "120";
 
 pub(crate) struct Host {
     pub(crate) name: String,
-    /// True beside another host of its family: tests leave out what both do alike.
+    /// True next to another host of its family: tests omit what both do alike.
     pub(crate) shortened: bool,
-    /// True on one host of a run, where tests also check what no host makes different.
+    /// True on one host of a run, where tests also check what does not depend on the host.
     pub(crate) checks_all: bool,
     directory: PathBuf,
     launcher: Vec<String>,
     /// `NAME=VALUE`, set for all programs, so that jobs do not hinder each other.
     environment: Vec<String>,
-    /// A library to preload to the same end.
+    /// A library to preload for the same purpose.
     yielding: Option<PathBuf>,
     /// Its compiler wrappers, by language.
     compilers: Mutex<HashMap<&'static str, String>>,
-    /// The files that were compiled, linked and looked at, or why not.
+    /// The files that were compiled, linked and checked, or why not.
     made: Mutex<HashMap<PathBuf, Made>>,
 }
 
@@ -99,12 +99,12 @@ impl Host {
         top().join("build").join(built).join("lib/libcartograph.so")
     }
 
-    /// The library that is preloaded besides, so that processes that wait yield.
+    /// The library that is preloaded additionally, so that waiting processes yield.
     pub(crate) fn yielding(&self) -> Option<&PathBuf> {
         self.yielding.as_ref()
     }
 
-    /// The words that start a program; the number of processes follows.
+    /// The words that start a program, followed by the number of processes.
     pub(crate) fn launcher(&self) -> &[String] {
         &self.launcher
     }
@@ -139,17 +139,18 @@ impl Host {
         let mut compilers = self.compilers.lock().expect("nothing panics in here");
         let wrapper =
             compilers.entry(language).or_insert_with(|| ask(&self.name, language)).clone();
-        // The MPI-2.2 C++ bindings are what our C++ programs are about; not every host has them.
+        // The MPI-2.2 C++ bindings, for which our C++ programs are; not every host has them.
         let has_bindings = language != "cxx" || ["mpich", "openmpi"].contains(&self.name.as_str());
         (!wrapper.is_empty() && has_bindings).then_some(wrapper)
     }
 
-    /// Returns whether the host has what the test's source needs.
+    /// True if the host has the requirements of the test's source.
     pub(crate) fn can_build(&self, test: &Test) -> bool {
         test.way.is_by_itself() || self.compiler(&test.source).is_some()
     }
 
-    /// Compiles and links a program, once; where it is, when all of the chapter's functions that it calls are ours.
+    /// Compiles and links a program once, and checks that all of the chapter's functions that it calls are ours;
+    /// returns its path.
     pub(crate) fn build(&self, source: &Path, library: Library) -> Result<PathBuf, String> {
         let kind = match library {
             Library::None | Library::Preloaded | Library::Forwarded => "",
@@ -168,7 +169,7 @@ impl Host {
         Ok(program)
     }
 
-    /// Does what is named by a file once, whichever trial is the first to need it.
+    /// Builds the file once, whichever trial needs it first.
     fn once(&self, file: &Path, make: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
         let made = self.made.lock().expect("nothing panics in here");
         let made = { made }.entry(file.to_owned()).or_default().clone();
@@ -176,7 +177,7 @@ impl Host {
     }
 
     fn compile(&self, source: &Path, object: &Path) -> Result<(), String> {
-        // Modules of one program do not meet those of another.
+        // Modules of one program are kept apart from those of another.
         let modules = format!("{}.modules", object.display());
         std::fs::create_dir_all(&modules).map_err(|error| error.to_string())?;
         let mut command = self.compiler_of(source);
@@ -206,8 +207,8 @@ impl Host {
                 command.arg(format!("-Wl,-rpath,{lib}"));
             }
             Library::Static => {
-                // A program of `use mpi_f08` names only the host's own wrappers, for whose sake the
-                // linker would take nothing out of an archive.
+                // A program with `use mpi_f08` references only the host's own wrappers, for which the linker would take
+                // nothing from an archive.
                 command.arg("-Wl,--whole-archive");
                 command.arg(format!("{lib}/libcartograph.a"));
                 command.arg("-Wl,--no-whole-archive");
@@ -222,7 +223,7 @@ impl Host {
         command
     }
 
-    /// Asks the loader whose functions a program will call: all of the chapter must be ours.
+    /// Asks the loader which functions a program will call: all of the chapter must be ours.
     fn check_bindings(
         &self,
         source: &Path,
@@ -265,7 +266,7 @@ impl Host {
             }
             ours += 1;
         }
-        // Of `use mpi_f08` and C++ programs the calls come out of the host's own libraries.
+        // In programs with `use mpi_f08` and C++, the calls come from the host's own libraries.
         let text = std::fs::read_to_string(top().join(source)).unwrap_or_default();
         if ours == 0 && !text.contains("mpi_f08") && !text.contains("MPI::") {
             return Err("the program calls nothing of ours".into());
@@ -273,7 +274,7 @@ impl Host {
         Ok(())
     }
 
-    /// Returns whether programs are loaded by the host's own, as SMPI's are, and cannot be run by themselves.
+    /// True if the host loads programs itself, as SMPI does, so that they cannot be run directly.
     fn loads_programs(&self) -> bool {
         self.name == "smpi"
     }
@@ -297,7 +298,7 @@ impl Host {
         let ours = self.preloaded(library);
         let preloaded: Vec<_> = ours.iter().chain(&self.yielding).collect();
         if !preloaded.is_empty() {
-            // After mpiexec, so that the launcher itself is left alone.
+            // After mpiexec, so that the launcher itself is not affected.
             let names: Vec<_> = preloaded.iter().map(|path| path.display().to_string()).collect();
             variables.push(format!("LD_PRELOAD={}", names.join(":")));
         }
@@ -308,7 +309,7 @@ impl Host {
         command
     }
 
-    /// Runs a program; what it printed on stdout.
+    /// Runs a program; returns its stdout.
     pub(crate) fn run(
         &self,
         program: &Path,
@@ -322,9 +323,9 @@ impl Host {
         let who = format!("{} on {processes} processes ({library:?})", program.display());
         let output = succeeded(&who, command.output())?;
         if library != Library::None && !output.stderr.is_empty() {
-            // Hosts may warn; what is ours must be quiet.
+            // Hosts may print warnings; Cartograph must not.
             let text = String::from_utf8_lossy(&output.stderr);
-            // Who moves processes against a program's will is told that it was done.
+            // Forced reordering is reported.
             let always = settings.iter().any(|s| s.starts_with("CARTOGRAPH_REORDER=always"));
             let told = |line: &&str| !always || !line.contains("despite reorder = 0");
             if text.lines().filter(told).any(|line| line.contains("cartograph")) {
@@ -335,7 +336,7 @@ impl Host {
     }
 }
 
-/// A fact of a host out of `scripts/host.sh`.
+/// A fact about a host from `scripts/host.sh`.
 fn ask(host: &str, what: &str) -> String {
     let output = Command::new(top().join("scripts/host.sh")).args([host, what]).output();
     let output = succeeded("scripts/host.sh", output).unwrap_or_else(|error| panic!("{error}"));

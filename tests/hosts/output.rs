@@ -6,7 +6,7 @@ pub(crate) enum Verdict {
     /// The program counted its checks: `N passed, 0 failed`, with N > 0. Or it speaks TAP: N lines `ok`, none `not ok`,
     /// and `1..N`.
     Passed,
-    /// The host lacks what it is about: `ignored: REASON`.
+    /// The host lacks a requirement: `ignored: REASON`.
     Ignored(String),
 }
 

@@ -1,11 +1,11 @@
-//! Patterns of lines, where that depends on who prints it and on how many there are.
+//! Patterns of lines that depend on the printing rank and the number of processes.
 //!
 //! A pattern is words. `R` is the rank that prints the line and `P` the number of processes, alone or in
 //! a sum, as in `P-1`, which `%P` at its end takes modulo `P`; `n` is any number from 0 on, `x` any number,
 //! `w` any word; every other word is itself. After `...` a word may occur any number of times, or not at
 //! all. `(nothing)` is a line with no more on it.
 
-/// Returns whether a text fits a pattern.
+/// True if a text matches a pattern.
 pub(crate) fn fits(pattern: &str, text: &str, rank: i64, processes: i64) -> bool {
     let pattern: Vec<&str> =
         if pattern == "(nothing)" { Vec::new() } else { pattern.split_whitespace().collect() };

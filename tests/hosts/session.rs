@@ -1,4 +1,4 @@
-//! The tools of tests that are written in Rust (`cases`): a host, a directory of the test's own, runs and counted checks.
+//! Tools for tests written in Rust (`cases`): a host, a separate directory for the test, runs and counted checks.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use crate::host::Host;
 use crate::output::Verdict;
 use crate::testlist::top;
 
-/// Starts what a launcher starts on a node as ssh would: options, the node, a command.
+/// Starts a command of a launcher on a simulated node, with the interface of ssh: options, the node, a command.
 const AGENT: &str = "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nnode=$1\nshift\n\
     exec unshare --uts bash -c \"hostname $node; $*\"\n";
 
-/// A test under way. What the last run printed is in `out` and `err`.
+/// A running test. The output of the last run is in `out` and `err`.
 pub(crate) struct Session<'a> {
     pub(crate) host: &'a Host,
     work: tempfile::TempDir,
-    /// Preloaded into programs, before what makes waiting processes yield.
+    /// Preloaded into programs, before the library that makes waiting processes yield.
     pub(crate) preloaded: Vec<PathBuf>,
     pub(crate) seconds: u32,
     pub(crate) out: String,
@@ -44,7 +44,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// A path in the test's own directory.
+    /// A path in the test's directory.
     pub(crate) fn work(&self, name: &str) -> PathBuf {
         self.work.path().join(name)
     }
@@ -54,7 +54,7 @@ impl<'a> Session<'a> {
         self.work(name)
     }
 
-    /// Compiles sources of the repository, or files of the test's own, with the host's wrapper.
+    /// Compiles sources of the repository, or files of the test, with the host's wrapper.
     pub(crate) fn compile(&self, name: &str, source: &str, options: &[&str]) -> PathBuf {
         let compiler = self.host.compiler(Path::new(source)).expect("the host has a compiler");
         self.compile_with(&compiler, name, source, options)
@@ -74,7 +74,7 @@ impl<'a> Session<'a> {
         self.work(name)
     }
 
-    /// The value of `LD_PRELOAD` that a test's programs have.
+    /// The value of `LD_PRELOAD` for a test's programs.
     pub(crate) fn preload(&self) -> String {
         let all = self.preloaded.iter().chain(self.host.yielding());
         format!(
@@ -83,7 +83,7 @@ impl<'a> Session<'a> {
         )
     }
 
-    /// The launcher with its limit of time, for a number of processes; settings, a program and arguments follow.
+    /// The launcher with its time limit, for a number of processes; settings, a program and arguments follow.
     pub(crate) fn launcher(&self, processes: u32) -> Command {
         let mut command = Command::new("timeout");
         command.args(["-k", "5", &self.seconds.to_string()]).args(self.host.launcher());
@@ -91,12 +91,12 @@ impl<'a> Session<'a> {
         command
     }
 
-    /// True if nodes can be made up on this machine, for which one must be root.
+    /// True if nodes can be simulated on this machine, which requires root.
     pub(crate) fn makes_nodes(&mut self) -> bool {
         self.finish(Command::new("unshare").args(["--uts", "hostname", "n0"]))
     }
 
-    /// The launcher's words for a number of processes on nodes that are made up, such as `a:2,b:2`.
+    /// The launcher's command line for a number of processes on simulated nodes, such as `a:2,b:2`.
     pub(crate) fn on_nodes(&self, nodes: &str, processes: u32) -> Vec<String> {
         let agent = self.write("agent", AGENT);
         let executable = std::fs::Permissions::from_mode(0o755);
@@ -127,11 +127,12 @@ impl<'a> Session<'a> {
         words
     }
 
-    /// Runs processes of a program with what is preloaded and with settings (`NAME=VALUE`); whether they succeed.
+    /// Runs processes of a program with the preloaded libraries and with settings (`NAME=VALUE`); returns whether they
+    /// succeed.
     pub(crate) fn run(&mut self, processes: u32, settings: &[&str], program: &[&str]) -> bool {
         let preload = self.preload();
         let mut command = self.launcher(processes);
-        // After mpiexec, so that the launcher itself is left alone.
+        // After mpiexec, so that the launcher itself is not affected.
         command.arg("env").arg(preload).args(settings).args(program);
         self.finish(&mut command)
     }
@@ -149,7 +150,7 @@ impl<'a> Session<'a> {
         status.success()
     }
 
-    /// Runs a command that the test cannot do without.
+    /// Runs a command that the test requires.
     pub(crate) fn must(&mut self, command: &mut Command) -> Result<(), String> {
         match self.finish(command.current_dir(top())) {
             true => Ok(()),
@@ -157,17 +158,17 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The lines on stderr that a pattern is in.
+    /// The lines on stderr that match a pattern.
     pub(crate) fn said(&self, pattern: &str) -> usize {
         count(&self.err, pattern)
     }
 
-    /// Returns whether Cartograph is not named on stderr.
+    /// True if Cartograph is not named on stderr.
     pub(crate) fn is_quiet(&self) -> bool {
         !self.err.to_lowercase().contains("cartograph")
     }
 
-    /// Returns whether stderr has these words.
+    /// True if stderr has this text.
     pub(crate) fn says(&self, words: &str) -> bool {
         self.err.contains(words)
     }
@@ -183,7 +184,7 @@ impl<'a> Session<'a> {
         self.failures.push(format!("FAILED (exit code {}): {what}\n    {last}", self.code));
     }
 
-    /// Runs as `run` and counts as a check that it succeeds.
+    /// Like `run`, and counts its success as a check.
     pub(crate) fn runs(&mut self, what: &str, processes: u32, settings: &[&str], program: &[&str]) {
         let holds = self.run(processes, settings, program);
         self.check(what, holds);
@@ -201,7 +202,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The lines of a text that a pattern is in.
+/// The lines of a text that match a pattern.
 pub(crate) fn count(text: &str, pattern: &str) -> usize {
     let pattern = Regex::new(pattern).expect("a pattern");
     text.lines().filter(|line| pattern.is_match(line)).count()

@@ -2,27 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
-/// The way in which a program uses Cartograph, and what is expected.
+/// How a program uses Cartograph, and the expected result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// Alone and with the library preloaded: both outputs must be equal.
+    /// Without the library and with it preloaded: both outputs must be equal.
     Same,
     /// With the library preloaded only: the program checks itself.
     Preloaded,
-    /// With the library for every MPI preloaded, which goes on to the host's: the program checks itself.
+    /// With the library for every MPI preloaded, which uses the host's: the program checks itself.
     Forwarded,
     /// Linked with the shared library: the program checks itself.
     Linked,
     /// Linked with the archive: the program checks itself.
     Static,
-    /// Linked with the shared library, over a mini that fails, waits and runs out of room.
+    /// Linked with the shared library, over a mini that fails, waits and runs out of resources.
     Hostile,
     /// A test in Rust, in `cases`.
     Case,
 }
 
 impl Way {
-    /// Returns whether the test starts processes by itself.
+    /// True if the test starts processes.
     pub(crate) fn is_by_itself(self) -> bool {
         self == Self::Case
     }
@@ -37,11 +37,11 @@ pub(crate) struct Test {
     pub(crate) arguments: Vec<String>,
     /// `CARTOGRAPH_NAME=VALUE` or a setting of UCX, set where the library is used.
     pub(crate) settings: Vec<String>,
-    /// The only hosts that it is for; empty: all but the minimal ones.
+    /// The hosts for which it is; if empty, all except the minimal ones.
     hosts: Vec<String>,
-    /// True if one host of each family will do where several run at once.
+    /// True if one host of each family suffices when several run at once.
     pub(crate) once: bool,
-    /// True if it runs only when it is asked for.
+    /// True if it runs only on request.
     pub(crate) long: bool,
 }
 
@@ -61,7 +61,7 @@ impl Test {
         [&[source, way.into()][..], &self.arguments, &self.settings].concat().join(" ")
     }
 
-    /// Leaves the numbers of processes between the least and the largest out.
+    /// Keeps only the smallest and the largest number of processes.
     pub(crate) fn keep_least_and_largest(&mut self) {
         let (least, largest) = (self.processes.iter().min(), self.processes.iter().max());
         let mut kept: Vec<u32> = least.into_iter().chain(largest).copied().collect();
@@ -69,13 +69,13 @@ impl Test {
         self.processes = kept;
     }
 
-    /// Returns whether the program is asked for thousands of rounds.
+    /// True if the program runs thousands of rounds.
     pub(crate) fn has_many_rounds(&self) -> bool {
         let rounds = self.arguments.first().and_then(|argument| argument.parse::<u32>().ok());
         rounds.is_some_and(|rounds| rounds >= 1000)
     }
 
-    /// Returns whether it is for this host.
+    /// True if it is for this host.
     pub(crate) fn is_for(&self, host: &str) -> bool {
         match self.hosts[..] {
             [] => !MINIMAL.contains(&host),
@@ -83,24 +83,24 @@ impl Test {
         }
     }
 
-    /// Returns whether it is no concern of this host's, so that it does not even count as ignored: it is about
-    /// the minimal hosts only, or this is one of them.
+    /// True if it is irrelevant for this host, so that it does not even count as ignored: it is only for the minimal
+    /// hosts, or this is one of them.
     pub(crate) fn is_elsewhere(&self, host: &str) -> bool {
         let minimal = |name: &String| MINIMAL.contains(&name.as_str());
         let only_minimal = !self.hosts.is_empty() && self.hosts.iter().all(minimal);
         !self.is_for(host) && (only_minimal || MINIMAL.contains(&host))
     }
 
-    /// The program's name, as the differences file has it.
+    /// The program's name in the differences file.
     pub(crate) fn program(&self) -> String {
         self.source.file_stem().expect("a file name").to_string_lossy().into_owned()
     }
 }
 
-/// Hosts that have too little for most programs, or no compilers: they run the lines only that name them.
+/// Hosts that lack too much for most programs, or have no compilers: they run only lines that name them.
 const MINIMAL: [&str; 3] = ["smpi", "mini", RUNTIME];
 
-/// The host that runs what is built for others, with their libraries: those that `@all` looks at are tested there.
+/// The host that runs programs built for other hosts, with their libraries, which `@all` tests there.
 const RUNTIME: &str = "intel";
 
 /// The repository's top directory.
@@ -131,7 +131,7 @@ pub(crate) fn read() -> Vec<Test> {
             if words.is_empty() {
                 continue;
             }
-            // A run on a source's own line is of that alone.
+            // A run on a source's own line has only that source.
             let of = if line.starts_with(' ') { 0 } else { sources.len() - 1 };
             for source in &sources[of..] {
                 let test = parse(source, &words, &definitions);

@@ -1,4 +1,4 @@
-//! Times and failures: printed after a run of many trials, whose last lines are what is kept of it.
+//! Times and failures: printed after a run of many trials, since only its last lines are kept.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ const SHOWN: usize = 20;
 /// The number of lines of a failed trial's output that are printed.
 const LINES: usize = 30;
 
-/// The trials that ran: `HOST/NAME`, and how long.
+/// The trials that ran: `HOST/NAME`, and their time.
 static TIMES: Mutex<Vec<(String, Duration)>> = Mutex::new(Vec::new());
 
 /// The trials that failed: `HOST/NAME`, and why.
@@ -32,7 +32,7 @@ pub(crate) fn of(
     result
 }
 
-/// Prints what failed, the last lines of each.
+/// Prints the failures, with the last lines of each.
 pub(crate) fn print_failures() {
     for (name, why) in FAILURES.lock().expect("no trial panics in here").iter() {
         let lines: Vec<&str> = why.lines().collect();
@@ -40,8 +40,8 @@ pub(crate) fn print_failures() {
     }
 }
 
-/// Prints the longest trials of each host and the sums. Trials that ran side by side share the
-/// processors, so the sums are more than what passed on the clock.
+/// Prints the longest trials of each host and the sums. Concurrent trials share the processors, so the sums exceed the
+/// elapsed time.
 pub(crate) fn print() {
     let mut times = std::mem::take(&mut *TIMES.lock().expect("no trial panics in here"));
     if times.len() <= SHOWN {

@@ -1,15 +1,15 @@
-//! Which crate may depend on which, whose sources are whose, and which Rust all need.
+//! Which crate may depend on which, which sources belong to which crate, and which Rust all need.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The crates by their folders, and those of them that each depends on. The root is the shim.
+/// The crates by folder, with the dependencies of each. The root is the shim.
 const EDGES: [(&str, &[&str]); 10] = [
     ("", &["core", "traffic"]),
     ("cli", &["core", "shim", "traffic"]),
-    // Its fuzz bodies alone read recordings.
+    // Only its fuzz bodies read recordings.
     ("core", &["shim", "traffic"]),
     ("fuzz", &["core"]),
     ("lab", &["core"]),
@@ -21,7 +21,8 @@ const EDGES: [(&str, &[&str]); 10] = [
 ];
 
 /// Sources that a crate takes from another by `#[path]`: cargo sees no edge there, and compiles them twice. The build
-/// scripts ask the wrapper alike; the first is that of a published package, which would need a crate for it published too.
+/// scripts call the wrapper in the same way; the first is that of a published package, which would otherwise need
+/// another published crate.
 const SHARED: [(&str, &str); 2] = [("record/build.rs", "mpicc.rs"), ("world/build.rs", "mpicc.rs")];
 
 fn read(path: &str) -> String {
@@ -85,7 +86,7 @@ fn owner(path: &str) -> &'static str {
         .expect("the root")
 }
 
-/// The sources of other crates that a source has by their paths.
+/// The sources of other crates that a source includes by path.
 fn foreign(path: &str, text: &str) -> Vec<String> {
     let folder = Path::new(path).parent().expect("a folder");
     let paths =
@@ -144,7 +145,7 @@ fn no_crate_needs_a_newer_rust_than_the_manifests_say() {
         assert_eq!(field(&manifest, "version"), own, "{folder}");
         assert_eq!(field(&manifest, "rust-version"), Some(rust), "{folder}");
     }
-    // Clippy refuses what the standard library got after that, unless it is told otherwise.
+    // Clippy rejects parts of the standard library that are newer, unless configured otherwise.
     let lint = ["clippy", "incompatible_msrv"].join("::");
     let mut sources = Vec::new();
     collect("", &mut sources);

@@ -1,4 +1,4 @@
-//! Who may use whom: crates by their edges, modules by their floors and folders, and no source by another crate's path.
+//! Checks imports: crates by their edges, modules by their floors and folders, and no source by another crate's path.
 
 mod crates;
 mod modules;
@@ -126,7 +126,7 @@ fn no_modules_import_each_other_in_a_circle() {
     assert!(circles.is_empty(), "circles of imports: {circles:#?}");
 }
 
-/// Imports of a higher floor, and modules on no floor or on one that is not there.
+/// Imports of a higher floor, and modules without a valid floor.
 fn faults(crate_: &Crate, folder: &str, floors: &[&str]) -> Vec<String> {
     let mut faults = Vec::new();
     let (parts, listed) = (crate_.parts(&name(folder)), floors.iter().copied().collect());

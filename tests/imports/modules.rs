@@ -10,11 +10,11 @@ pub(crate) type Name = Vec<String>;
 #[derive(Clone, PartialEq)]
 struct Import {
     path: Name,
-    /// The path leads to another crate if its first so many words name neither a module nor an export of this one.
+    /// The path leads to another crate if its first words name neither a module nor an export of this one.
     head: usize,
 }
 
-/// The modules of a crate: for each the paths that it imports, and those that it exports again.
+/// The modules of a crate: for each, the paths that it imports, and those that it re-exports.
 #[derive(Default)]
 pub(crate) struct Crate {
     imports: BTreeMap<Name, Vec<Import>>,
@@ -83,10 +83,10 @@ impl Crate {
         self.imports.entry(module.to_vec()).or_default().extend(imports);
     }
 
-    /// The module that has what is imported, wherever it is exported again; `None` if another crate has it.
+    /// The module that defines what is imported, through all re-exports; `None` if another crate does.
     fn module_of(&self, import: &Import) -> Option<Name> {
         let (mut import, mut at) = (import.clone(), 0);
-        // No name is exported more often than there are exports: one that leads on after that leads back to itself.
+        // There are no more steps than exports: a chain that continues after that is a cycle.
         for _ in 0..=self.exports.len() {
             let Import { path, head } = &import;
             let head = &path[..*head];
@@ -118,7 +118,7 @@ impl Crate {
         })
     }
 
-    /// For each folder whose parts import from the folder's own file, these parts.
+    /// For each folder whose modules import from the folder's own file, these modules.
     pub(crate) fn arrows_up(&self) -> BTreeMap<Name, BTreeSet<String>> {
         let mut folders: BTreeMap<Name, BTreeSet<String>> = BTreeMap::new();
         for (from, to) in self.arrows().filter(|(from, to)| from.len() > to.len()) {
@@ -135,7 +135,7 @@ impl Crate {
         inside.filter_map(|module| module.get(folder.len())).map(String::as_str).collect()
     }
 
-    /// For each folder, the modules of it that each of its modules imports, itself or by its parts.
+    /// For each folder, the modules in it that each of its modules imports, directly or through its parts.
     pub(crate) fn folders(&self) -> BTreeMap<Name, BTreeMap<&str, BTreeSet<String>>> {
         let mut folders: BTreeMap<Name, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
         for (from, to) in self.arrows() {
@@ -196,7 +196,7 @@ fn absolute(module: &[String], path: &str) -> Import {
     Import { path: at, head }
 }
 
-/// A way from a module back to itself.
+/// A cycle from a module back to itself.
 pub(crate) fn circle(folder: &BTreeMap<&str, BTreeSet<String>>) -> Option<Vec<String>> {
     fn follow(
         folder: &BTreeMap<&str, BTreeSet<String>>,
@@ -264,6 +264,6 @@ fn names_that_are_exported_under_others_are_followed_and_end() {
     };
     assert_eq!(module_of("a::outer::Thing"), "a::inner");
     assert_eq!(module_of("a::Kind::Other"), "a");
-    // Which of the two is all the same.
+    // Either of the two is correct.
     assert!(["a", "b"].contains(&&*module_of("a::Circle")));
 }

@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use crate::join::PartialRecording;
 use crate::{ReadError, Recording};
 
-/// Files of a recording end so.
+/// The suffix of a recording's files.
 const PARTS: &str = "jsonl";
 
 /// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The system does not give it.
+    /// The system cannot read it.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// The text is something else, or incomplete.
+    /// The text is not a recording, or incomplete.
     #[error("is not a recording: {0}")]
     Read(#[from] ReadError),
 }
@@ -41,7 +41,7 @@ impl Recording {
     }
 }
 
-/// Adds a file line by line: its text is never in memory as a whole.
+/// Adds a file line by line: the whole text is never in memory.
 fn add(joined: &mut PartialRecording, file: fs::File) -> Result<(), OpenError> {
     let mut file = BufReader::new(file);
     let mut line = String::new();
@@ -65,7 +65,7 @@ fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Opens a file in a directory of others: what it has there may lead elsewhere, or wait for ever.
+/// Opens a file in an untrusted directory: it may be a link to another place, or block forever.
 fn open_regular(path: &Path) -> io::Result<fs::File> {
     let named = |error: io::Error| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -1,4 +1,4 @@
-//! Recordings out of the parts that processes wrote.
+//! Joins the parts that processes wrote into a recording.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use crate::recording::{Edge, MOST_PROCESSES, NodeIdentity, ReadError, Recording,
 use crate::text::{is_host_name, printable};
 
 impl Recording {
-    /// Joins parts. Messages between processes of which only one wrote a part are counted as well.
+    /// Joins parts. Messages between two processes count even if only one of them wrote a part.
     ///
     /// # Errors
     ///
-    /// [`ReadError`]; lines are counted through all texts.
+    /// [`ReadError`]; lines are counted over all texts.
     pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, ReadError> {
         let mut joined = PartialRecording::default();
         texts.into_iter().flat_map(str::lines).try_for_each(|line| joined.add(line))?;
@@ -20,20 +20,20 @@ impl Recording {
     }
 }
 
-/// A recording while it is read. It takes memory for what was read, whatever size of the job it states.
+/// A recording that is being read. Its memory depends on the data read, not on the job size that the data claims.
 #[derive(Default)]
 pub(crate) struct PartialRecording {
     recording: Recording,
-    /// Lines that were read.
+    /// The number of lines read.
     line: usize,
-    /// The part that is read, and its lines with their numbers. It counts once it is complete: a part truncated by a full
-    /// disk is written again.
+    /// The current part, and its lines with their numbers. It counts once it is complete: a part that a full disk
+    /// truncated is written again.
     current: Option<(Process, Vec<(usize, Line)>)>,
-    /// True if the line before was cut off.
+    /// True if the previous line was truncated.
     cut_off: bool,
     processes: BTreeMap<u32, PartsSoFar>,
     edges: BTreeMap<(u32, u32), Count>,
-    /// The process of each place of each grid; by the grid with rank 0.
+    /// The process of each position in each grid, by the grid and its rank 0.
     grids: BTreeMap<Grid, BTreeMap<u32, u32>>,
 }
 
@@ -46,7 +46,7 @@ fn add(sum: &mut u64, more: u64) {
 struct PartsSoFar {
     parts: u32,
     complete: bool,
-    /// By its last part.
+    /// From its last part.
     cost: u64,
     stopped: bool,
     grids: usize,
@@ -142,7 +142,7 @@ impl PartialRecording {
         Ok(())
     }
 
-    /// A part begins.
+    /// Starts a part.
     fn begin(&mut self, process: Process) -> Result<(), ReadError> {
         self.end()?;
         let Process { schema, rank, size, .. } = process;
@@ -153,13 +153,13 @@ impl PartialRecording {
             return Err(ReadError::NoSuchRank { line: self.line, rank: rank.into(), size });
         }
         if !is_host_name(&process.host) {
-            return Err(malformed(self.line, "the name of the host has other characters"));
+            return Err(malformed(self.line, "the host name has invalid characters"));
         }
         let recording = &mut self.recording;
         if recording.size == 0 {
             recording.size = size;
         }
-        // Where a recording must be small, only one process writes them.
+        // If a recording must be small, only one process writes these.
         if recording.program.is_empty() {
             recording.program = printable(&process.program);
         }
@@ -173,7 +173,7 @@ impl PartialRecording {
         Ok(())
     }
 
-    /// The part that was read is over. If it was cut off, it is as if it were not there.
+    /// Ends the current part. A truncated part is ignored.
     fn end(&mut self) -> Result<(), ReadError> {
         let Some((process, lines)) =
             self.current.take_if(|(part, lines)| part.lines == lines.len())
@@ -252,11 +252,11 @@ fn check_function(name: &str) -> Result<(), &'static str> {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     match !name.is_empty() && name.bytes().all(known) {
         true => Ok(()),
-        false => Err("the name of a function has other characters"),
+        false => Err("a function name has invalid characters"),
     }
 }
 
-/// The version that a line of a process names, whatever else it has.
+/// The version in the first line of a part, whatever else the line has.
 fn schema_of(text: &str) -> Option<u32> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     u32::try_from(value.get("process")?.get("schema")?.as_u64()?).ok()
@@ -283,7 +283,7 @@ fn along(
     (along, elsewhere)
 }
 
-/// The dimension along which two different places are neighbors. The last dimension varies fastest.
+/// The dimension along which two different positions are neighbors. The last dimension varies fastest.
 fn dimension(grid: &Grid, mut one: u32, mut other: u32) -> Option<usize> {
     let mut found = None;
     for (at, (side, periodic)) in grid.dims.iter().zip(&grid.periodic).enumerate().rev() {

@@ -1,6 +1,6 @@
-//! The traffic of a job: the files that the recorder writes, one a node, and what they say together.
+//! The traffic of a job: the recorder's files, one per node, and the joined recording.
 //!
-//! A file has parts, each of one process: lines of JSON, of which the first is [`Line::Process`];
+//! A file has parts, each of one process: lines of JSON, the first of which is [`Line::Process`];
 //! `docs/design/traffic-format.md` describes them. Parts may be in one file or several.
 #![forbid(unsafe_code)]
 

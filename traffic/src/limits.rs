@@ -1,24 +1,25 @@
-//! The limits of a small recording, which `cartograph run` makes: its size does not grow with that of the job.
+//! The limits of a small recording, as made by `cartograph run`: its size does not grow with that of the job.
 
 use std::cmp::Reverse;
 
 use crate::MOST_EVENTS;
 
-/// The most calls in order of all processes together: no more are replayed.
+/// The most calls in order over all processes: replay uses no more.
 const MOST_CALLS: u32 = 4_000_000;
 
-/// The fewest calls of a process that are worth keeping: some steps of a halo exchange.
+/// Fewer calls of a process are not worth keeping: this is some steps of a halo exchange.
 const FEWEST_CALLS: u32 = 64;
 
-/// The most bytes that all processes write together. Each has the same share, with about so many for what is no sum of one
-/// other process and no grid.
+/// The most bytes that all processes write together. Each has the same share, with about this many bytes for lines
+/// other than sums with other processes and grids.
 const MOST_BYTES: u32 = 190_000_000;
 const OTHER_BYTES: u32 = 500;
 
-/// About the most bytes of a call that is kept in order, for which a process has half of its share if that is enough.
+/// The approximate maximal size of a call that is kept in order; calls take half of a process's share if that is
+/// enough.
 const CALL_BYTES: u32 = 50;
 
-/// About the most bytes of such a sum, and of a grid, of which all have a fifth.
+/// The approximate maximal size of such a sum, and of a grid; all grids together take a fifth.
 const SUM_BYTES: u32 = 60;
 const GRID_BYTES: u32 = 130;
 
@@ -36,7 +37,7 @@ pub struct Limits {
 impl Limits {
     /// The limits in a job of this size.
     ///
-    /// All processes keep as many calls, so that each message that is replayed has both of its ends.
+    /// All processes keep the same number of calls, so that each replayed message has both of its ends.
     pub fn new(size: u32) -> Self {
         let bytes = (MOST_BYTES / size.max(1)).saturating_sub(OTHER_BYTES);
         let calls = (MOST_CALLS / size.max(1)).min(bytes / 2 / CALL_BYTES).min(MOST_EVENTS as u32);
@@ -49,7 +50,7 @@ impl Limits {
         }
     }
 
-    /// Leaves the largest sums of a process with others. Of equal ones both ends leave the same.
+    /// Keeps only the largest sums of a process with others. Among equal sums, both ends keep the same.
     pub fn keep_largest<T>(&self, rank: u32, sums: &mut Vec<T>, of: impl Fn(&T) -> (u32, u64)) {
         if sums.len() > self.sums {
             sums.sort_by_cached_key(|sum| {
@@ -73,9 +74,9 @@ mod tests {
         let length = |line: &Line| serde_json::to_string(line).unwrap().len() + 1;
         for (size, steps) in [(2000, 10), (10_000, 3), (25_000, 1), (100_000, 0)] {
             let Limits { calls, sums, grids } = Limits::new(size);
-            // Each of a halo exchange with 26 neighbors.
+            // The edges of a halo exchange with 26 neighbors.
             assert!(calls >= 55 * steps, "{calls}");
-            // The neighbors of a process in a halo, but for some corners.
+            // The neighbors of a process in a halo exchange, except some corners.
             assert!(sums >= 18, "{sums}");
             let process = Process {
                 schema: SCHEMA,
@@ -108,7 +109,7 @@ mod tests {
                 calls: 1 << 20,
                 nanoseconds: 1 << 40,
             };
-            // No call is like another.
+            // All calls differ.
             let long = |at: usize| Call::Isend(size - 1 - at as u32, 1 << 20, 1 << 20);
             let different: Vec<Call> = (0..calls).map(long).collect();
             let events: Vec<(u32, u64)> = (0..calls as u32).map(|at| (at, 10_000_000)).collect();

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Window;
 
-/// The most grids that the parts of one process have together: a program may make them without end.
+/// The most grids in the parts of one process: a program may create grids without end.
 pub const MOST_GRIDS: usize = 256;
 
-/// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
+/// The version of the format. It increases when a field changes its meaning or is removed, not when one is added.
 pub const SCHEMA: u32 = 1;
 
 /// One line of a recording.
@@ -16,9 +16,9 @@ pub const SCHEMA: u32 = 1;
 pub enum Line {
     /// The process whose lines follow.
     Process(Process),
-    /// The messages that the process sent or put to another, by its rank in `MPI_COMM_WORLD`.
+    /// The messages that the process sent or put to another, identified by its rank in `MPI_COMM_WORLD`.
     Sent {
-        /// The other.
+        /// The other process.
         to: u32,
         /// The amount.
         #[serde(flatten)]
@@ -26,13 +26,13 @@ pub enum Line {
     },
     /// The data that the process fetched from another by one-sided calls.
     Got {
-        /// The other.
+        /// The other process.
         from: u32,
         /// The amount.
         #[serde(flatten)]
         count: Count,
     },
-    /// A grid that the process is in.
+    /// A grid that contains the process.
     Grid(Grid),
     /// Calls of a collective whose messages are not counted, or of one whose blocks may be combined.
     Collective {
@@ -40,13 +40,13 @@ pub enum Line {
         function: String,
         /// The number of calls.
         calls: u64,
-        /// The time that the process was in it, in nanoseconds, if it is blocking.
+        /// The time that the process spent in it, in nanoseconds, if it is blocking.
         #[serde(default)]
         nanoseconds: u64,
     },
-    /// The time that the process was in receives, and waited for requests to receive.
+    /// The time that the process spent in receives and in waits for them.
     Waited {
-        /// The process from which it received; `None` where that is not known, and for requests that send.
+        /// The process from which it received; `None` if that is unknown, and for requests that send.
         on: Option<u32>,
         /// The time.
         nanoseconds: u64,
@@ -70,22 +70,22 @@ pub struct Process {
     /// The node's address in the network, if the launcher set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
-    /// The program's name as it was started.
+    /// The program's name on its command line.
     pub program: String,
-    /// The MPI library's name and version, by itself.
+    /// The MPI library's name and version, as it reports them.
     pub mpi: String,
-    /// The number of the process' parts before this one: what it counts comes on top of theirs.
+    /// The number of the process's earlier parts: this part adds to their counts.
     #[serde(default)]
     pub part: u32,
-    /// True if the process came to its end.
+    /// True if the process completed.
     pub complete: bool,
     /// The time from the end of `MPI_Init` to the part's beginning, in nanoseconds.
     #[serde(default)]
     pub nanoseconds: u64,
-    /// The time of this that the recorder took, in nanoseconds, where that is measured.
+    /// The part of this time that the recorder took, in nanoseconds, if that is measured.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cost: u64,
-    /// True if the recorder stopped to count, as that took too long.
+    /// True if the recorder stopped counting because that took too long.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stopped: bool,
     /// The work of the process since its previous part.
@@ -99,7 +99,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// The work of a run, whichever processes exchange it: it tells runs of different inputs apart.
+/// The work of a run, regardless of which processes exchange messages: it distinguishes runs with different inputs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Messages sent or put, and data fetched.
@@ -141,13 +141,13 @@ pub struct Count {
 /// A grid that the program created, as one of its processes knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Grid {
-    /// The MPI function that made it.
+    /// The MPI function that created it.
     pub function: String,
-    /// Processes along each dimension.
+    /// The number of processes along each dimension.
     pub dims: Vec<u32>,
     /// The periodic dimensions: true for each that is.
     pub periodic: Vec<bool>,
-    /// The program's value of `reorder`; false where the function has no such argument.
+    /// The program's argument `reorder`; false if the function has no such argument.
     pub reorder: bool,
     /// The rank of the process in the grid.
     pub rank: u32,

@@ -1,20 +1,20 @@
-//! The parts of a job together.
+//! The joined parts of a job.
 
 use std::collections::BTreeMap;
 
 use crate::Window;
 use crate::line::{Address, Count, SCHEMA, Work};
 
-/// Larger jobs are errors in a file.
+/// A larger job in a file is an error.
 pub(crate) const MOST_PROCESSES: u32 = 1 << 25;
 
 /// Why a text is not a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// An empty recording.
-    #[error("no process has written anything there")]
+    #[error("no process has written to it")]
     Empty,
-    /// A line that no part has.
+    /// An invalid line.
     #[error("line {line} is not an entry of a recording ({reason})")]
     Malformed {
         /// From 1.
@@ -28,10 +28,10 @@ pub enum ReadError {
     /// Parts of different jobs.
     #[error("it mixes jobs of {0} and {1} processes; remove it and record again")]
     OtherSize(u32, u32),
-    /// A part came twice.
+    /// A part occurs twice.
     #[error("it has two parts of rank {0}; remove it and record again")]
     Twice(u32),
-    /// A part came without the one before it.
+    /// A part occurs without the one before it.
     #[error("it lacks an earlier part of rank {0}; record again")]
     PartMissing(u32),
     /// A rank, or a grid, is beyond the job.
@@ -71,16 +71,16 @@ pub struct Edge {
 pub struct Topology {
     /// The MPI function.
     pub function: String,
-    /// Processes along each dimension.
+    /// The number of processes along each dimension.
     pub dims: Vec<u32>,
     /// The periodic dimensions: true for each that is.
     pub periodic: Vec<bool>,
-    /// The program's value of `reorder`.
+    /// The program's argument `reorder`.
     pub reorder: bool,
     /// The number of grids of different processes.
     pub grids: usize,
-    /// For each dimension the messages between neighbors along it, on any communicator. Processes that are
-    /// neighbors along several dimensions count for the first of them.
+    /// For each dimension, the messages between neighbors along it, on any communicator. Processes that are neighbors
+    /// along several dimensions count for the first of them.
     pub along: Vec<Count>,
     /// The messages between processes of the grid that are not neighbors.
     pub elsewhere: Count,
@@ -91,19 +91,19 @@ pub struct Topology {
 pub struct Recording {
     /// The size of `MPI_COMM_WORLD`.
     pub size: u32,
-    /// The program, as it was called.
+    /// The command line of the program.
     pub program: String,
     /// The name and version of the MPI.
     pub mpi: String,
     /// The node of each rank with a part.
     pub hosts: BTreeMap<u32, NodeIdentity>,
-    /// Processes whose last part says that they did not come to their end.
+    /// The number of processes that, by their last part, did not complete.
     pub cut_short: usize,
-    /// The time from `MPI_Init` to the last part, in nanoseconds, of the process for which it was longest.
+    /// The longest time of a process from `MPI_Init` to its last part, in nanoseconds.
     pub nanoseconds: u64,
-    /// The time that the recorder took in all processes together, in nanoseconds, where that is measured.
+    /// The time that the recorder took in all processes together, in nanoseconds, if that is measured.
     pub cost: u64,
-    /// Processes in which the recorder stopped to count, as that took too long.
+    /// The number of processes in which the recorder stopped counting because that took too long.
     pub stopped: usize,
     /// The work of all processes together.
     pub work: Work,
@@ -111,12 +111,13 @@ pub struct Recording {
     pub edges: Vec<Edge>,
     /// The grids, in the order of their names and sizes.
     pub topologies: Vec<Topology>,
-    /// Calls of collectives whose messages are not counted, or whose blocks may be combined, of all processes together.
+    /// The number of calls of collectives whose messages are not counted, or whose blocks may be combined, over all
+    /// processes.
     pub collectives: BTreeMap<String, u64>,
-    /// The nanoseconds that processes were in collectives, of all processes together; by the function.
+    /// The nanoseconds in collectives over all processes, by function.
     pub in_collectives: BTreeMap<String, u64>,
-    /// The nanoseconds that a process received and waited, by its rank and that of the process on which it waited, if
-    /// that is known.
+    /// The nanoseconds that a process spent receiving and waiting, by its rank and that of the awaited process, if
+    /// known.
     pub waits: BTreeMap<(u32, Option<u32>), u64>,
     /// The first calls of each process, by its rank.
     pub windows: BTreeMap<u32, Window>,
@@ -131,7 +132,7 @@ impl Count {
 }
 
 impl Recording {
-    /// Returns whether a text begins as a part does, whatever follows.
+    /// True if a text begins like a part, whatever follows.
     pub fn is_one(text: &str) -> bool {
         text.trim_start().starts_with("{\"process\":")
     }
@@ -215,7 +216,7 @@ mod tests {
         assert_eq!(edges, known);
         assert_eq!(recording.collectives["MPI_Bcast"], 4);
         let [topology] = &recording.topologies[..] else { panic!("{recording:?}") };
-        // 5 is next to 2 down the first dimension, and round the second next to 3; 0 is across.
+        // 5 is next to 2 along the first dimension, and to 3 around the second; 0 is diagonal.
         let bytes: Vec<u64> = topology.along.iter().map(|count| count.bytes).collect();
         assert_eq!((bytes, topology.elsewhere.bytes, topology.grids), (vec![15, 58], 4, 1));
     }
@@ -277,7 +278,7 @@ mod tests {
         for host in ["-launcher", "a -launcher ssh", "", "\\u001b[2J", "a,b"] {
             let text = part(0, 1, &[]).replace("\"n0\"", &format!("\"{host}\""));
             let refused = Recording::read([&text[..]]).unwrap_err().to_string();
-            assert!(refused.contains("name of the host"), "{refused}");
+            assert!(refused.contains("the host name has"), "{refused}");
         }
         for line in [
             "{\"\\u001b[2J\":1}",

@@ -1,13 +1,13 @@
-//! Names and texts that others wrote.
+//! Untrusted names and texts.
 
-/// Returns whether a text may be the name of a host: letters, digits, dots, underscores and hyphens, and no hyphen in
-/// front. Launchers cannot mistake such a name for an option.
+/// True if a text may be a host name: letters, digits, dots, underscores and hyphens, and no hyphen in front. Launchers
+/// cannot mistake such a name for an option.
 pub fn is_host_name(text: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     !text.is_empty() && !text.starts_with('-') && text.bytes().all(known)
 }
 
-/// A name with an underscore for each character that the name of a host may not have.
+/// A name with an underscore for each character that is not allowed in a host name.
 pub fn host_name(text: &str) -> String {
     let one = |(at, c): (usize, char)| {
         if c.is_ascii_alphanumeric() || "._".contains(c) || (c == '-' && at > 0) { c } else { '_' }
@@ -16,7 +16,7 @@ pub fn host_name(text: &str) -> String {
     if name.is_empty() { "_".to_owned() } else { name }
 }
 
-/// A text for one line of a terminal: control characters, and those that turn the direction of writing, are replaced.
+/// A text for one line of a terminal: control characters, and those that change the writing direction, are replaced.
 pub fn printable(text: &str) -> String {
     let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()

@@ -1,23 +1,23 @@
-//! The weights of a topology's edges by a recording.
+//! The weights of a topology's edges, from a recording.
 
 use crate::{Count, Recording};
 
-/// Weights that differ from what was recorded by no more than this part are as good, if they are small numbers.
+/// Weights that differ from the recorded ones by no more than this fraction are acceptable if they are small numbers.
 const TOLERANCE: f64 = 0.005;
 
-/// Denominators that make such small numbers.
+/// The denominators for such small numbers.
 const DENOMINATORS: std::ops::RangeInclusive<u32> = 1..=64;
 
-/// Bits that the sum of all weights of a graph may have: enough is left for what a search adds and multiplies.
+/// The number of bits for the sum of all weights of a graph: the rest suffices for the sums and products of a search.
 const SUM_BITS: u32 = 47;
 
-/// Units of bytes, each 1024 of the one before.
+/// Units of bytes, each 1024 times the one before.
 const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-/// Bytes as the weights of a graph's edges, in a unit in which their sum fits.
+/// Converts bytes to the weights of a graph's edges, in a unit in which their sum fits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Scale {
-    /// By its place in [`UNITS`].
+    /// The index in [`UNITS`].
     unit: usize,
 }
 
@@ -44,10 +44,10 @@ impl Scale {
 }
 
 impl Recording {
-    /// The weight of an edge along each dimension of a grid of these sides, by the bytes that neighbors in such
-    /// grids of `MPI_Cart_create` sent each other, or by the number of messages if all were empty. No weight
-    /// exceeds `most`, and they are scaled down to small numbers where that is exact enough. `None` if there
-    /// was no such grid or nothing was sent.
+    /// The weight of an edge along each dimension of a grid of these sides, from the bytes that neighbors in such grids
+    /// of `MPI_Cart_create` sent each other, or the number of messages if all were empty. No weight exceeds `most`, and
+    /// they are scaled down to small numbers if that is accurate enough. `None` if there was no such grid or nothing
+    /// was sent.
     pub fn weights(&self, dims: &[u32], most: i64) -> Option<Vec<i64>> {
         let same =
             |known: &&crate::Topology| known.function == "MPI_Cart_create" && known.dims == dims;
@@ -59,7 +59,7 @@ impl Recording {
         let bytes = sent.iter().any(|count| count.bytes > 0);
         let an_edge = |i: usize| {
             let count = if bytes { sent[i].bytes } else { sent[i].messages };
-            // In a row of cells all have a next one, or all but one.
+            // In a row of cells, all cells except perhaps one have a next one.
             let side = f64::from(dims[i].max(1));
             let edges = if periodic[i] { side } else { side - 1.0 };
             if edges > 0.0 { count as f64 * side / edges } else { 0.0 }
@@ -122,15 +122,15 @@ mod tests {
         let recording = recorded(&[4, 4, 1], &[false; 3], &[24 * 4096, 24 * 256, 0]);
         assert_eq!(recording.weights(&[4, 4, 1], 1 << 31), Some(vec![16, 1, 0]));
         assert_eq!(recording.weights(&[4, 4], 1 << 31), None);
-        // A ring of 4 has 4 edges where a row has 3; messages of other kinds do not matter if they are few.
+        // A ring of 4 has 4 edges where a row has 3; a few messages of other kinds do not matter.
         let recording = recorded(&[4, 4], &[true, false], &[32 * 1000 + 7, 24 * 1500]);
         assert_eq!(recording.weights(&[4, 4], 1 << 31), Some(vec![2, 3]));
-        // Not a ratio of small numbers, and too large a ratio.
+        // Not a ratio of small numbers, and a ratio that is too large.
         let recording = recorded(&[2, 2], &[false; 2], &[31_417, 10_000]);
         assert_eq!(recording.weights(&[2, 2], 1 << 31), Some(vec![22, 7]));
         let recording = recorded(&[2, 2], &[false; 2], &[u64::MAX, 1]);
         assert_eq!(recording.weights(&[2, 2], 1000), Some(vec![1000, 0]));
-        // Nothing but empty messages, and nothing.
+        // Only empty messages, and no messages.
         let mut recording = recorded(&[2, 2], &[false; 2], &[0, 0]);
         assert_eq!(recording.weights(&[2, 2], 1 << 31), Some(vec![1, 1]));
         recording.topologies[0].along = vec![Count::default(); 2];

@@ -1,4 +1,5 @@
-//! A window of a process: its first calls in order, with the time between them. Enough to replay some steps of a program.
+//! A window of a process: its first calls in order, with the time between them, which suffices to replay some steps of
+//! a program.
 
 use std::borrow::Cow;
 
@@ -13,17 +14,17 @@ const MOST_BYTES: usize = 60_000;
 /// The longest body of a loop, in items.
 const LONGEST_BODY: usize = 1024;
 
-/// The number of times the search for loops begins again, and so how deep they are nested at most.
+/// The number of times that the search for loops starts again, which bounds their nesting.
 const MOST_ROUNDS: usize = 32;
 
 /// The first calls of a process, from `MPI_Init` on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Window {
-    /// From `MPI_Init` to the end of the last of these calls.
+    /// The nanoseconds from `MPI_Init` to the end of the last of these calls.
     pub nanoseconds: u64,
-    /// True if further calls followed, for which there was no room.
+    /// True if further calls followed that did not fit.
     pub cut: bool,
-    /// The different calls.
+    /// The distinct calls.
     pub calls: Vec<Call>,
     /// The calls in order.
     pub steps: Vec<Step>,
@@ -35,14 +36,14 @@ pub struct Window {
 pub enum Call {
     /// A blocking send: destination, bytes, tag.
     Send(u32, u64, i32),
-    /// A send with a request, also a persistent one that is started.
+    /// A nonblocking send, or a persistent one that is started.
     Isend(u32, u64, i32),
     /// A blocking receive: source, tag.
     Recv(Option<u32>, Option<i32>),
-    /// A receive with a request.
+    /// A nonblocking receive.
     Irecv(Option<u32>, Option<i32>),
-    /// The end of waiting for requests. Those with numbers `a - back` to `a - back + count - 1`, where `a` is the number
-    /// of sends and receives with requests before.
+    /// Requests completed: those with numbers `a - back` to `a - back + count - 1`, where `a` is the number of earlier
+    /// sends and receives with requests.
     Wait(u32, u32),
     /// A blocking collective.
     Collective(Collective),
@@ -53,14 +54,14 @@ pub enum Call {
 pub struct Collective {
     /// The MPI function.
     pub function: Cow<'static, str>,
-    /// The same for all processes of the communicator.
+    /// A number that is the same for all processes of the communicator.
     pub group: u64,
     /// The number of processes.
     pub size: u32,
     /// The root, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<u32>,
-    /// Bytes that a process contributes; of all-to-alls for each other process.
+    /// The bytes that each process contributes; in all-to-alls, to each other process.
     pub bytes: u64,
 }
 
@@ -68,7 +69,7 @@ pub struct Collective {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Step {
-    /// The index of a call, and the nanoseconds between the call before and this one.
+    /// The index of a call, and the nanoseconds since the previous call.
     Call(u32, u64),
     /// Steps that repeat.
     Loop {
@@ -92,7 +93,7 @@ impl Call {
 }
 
 impl Window {
-    /// A window of calls, of each its index and the nanoseconds before it. What does not fit is cut off.
+    /// A window of calls, given the index of each and the nanoseconds before it. Calls that do not fit are dropped.
     pub fn new(calls: &[Call], events: &[(u32, u64)], nanoseconds: u64, cut: bool) -> Self {
         let mut kept = events.len();
         loop {
@@ -124,7 +125,7 @@ impl Window {
         Some(events.map(|(call, gap)| (&self.calls[call as usize], gap)).collect())
     }
 
-    /// The first calls of it, at most so many; all if an index is invalid.
+    /// The first calls of it, at most this number; all if an index is invalid.
     #[must_use]
     pub fn first(&self, most: usize) -> Self {
         match self.indices() {
@@ -142,7 +143,7 @@ impl Window {
         self.expand(&self.steps, MOST_ROUNDS, &mut events).then_some(events)
     }
 
-    /// The nanoseconds before each call, those of loops once.
+    /// The nanoseconds before each call, counting those of loops once.
     pub fn gaps_mut(&mut self) -> Vec<&mut u64> {
         let mut gaps = Vec::new();
         gaps_of(&mut self.steps, &mut gaps);
@@ -158,7 +159,7 @@ impl Window {
                 }
                 is_right
             }
-            // An empty body would take time for nothing.
+            // An empty body would repeat for nothing.
             Step::Loop { times, steps } if deepest > 0 && !steps.is_empty() => {
                 (0..*times).all(|_| self.expand(steps, deepest - 1, to))
             }
@@ -176,7 +177,7 @@ fn gaps_of<'a>(steps: &'a mut [Step], gaps: &mut Vec<&'a mut u64>) {
     }
 }
 
-/// Makes loops of what repeats, the shortest first; behind each kind of loop even shorter ones may have come about.
+/// Turns repetitions into loops, the shortest first; after each length, shorter ones may have become possible.
 fn fold(events: Vec<(u32, u64)>) -> Vec<Step> {
     let mut steps: Vec<Step> =
         events.into_iter().map(|(call, gap)| Step::Call(call, gap)).collect();
@@ -193,10 +194,10 @@ fn fold(events: Vec<(u32, u64)>) -> Vec<Step> {
     steps
 }
 
-/// Makes loops of bodies of one length.
+/// Creates loops with bodies of one length.
 fn fold_bodies(mut steps: Vec<Step>, length: usize) -> Vec<Step> {
     let mut at = 0;
-    // Everything before this index is complete.
+    // Items before this index are final.
     let mut folded = Vec::new();
     let mut done = 0;
     while at + length < steps.len() {
@@ -231,7 +232,7 @@ fn take(step: &mut Step) -> Step {
     std::mem::replace(step, Step::Call(0, 0))
 }
 
-/// Returns whether two steps differ in times at most.
+/// True if two steps differ only in times.
 fn same(one: &Step, other: &Step) -> bool {
     match (one, other) {
         (Step::Call(one, _), Step::Call(other, _)) => one == other,
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_does_not_repeat_is_as_it_was_and_fits() {
-        // The digits of a number: every call comes, in no order.
+        // The digits of a number: every call occurs, without a pattern.
         let mut state = 1u64;
         let mut events = Vec::new();
         for _ in 0..MOST_EVENTS {

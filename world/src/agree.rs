@@ -17,7 +17,7 @@ unsafe extern "C" {
     fn secure_getenv(name: *const std::ffi::c_char) -> *const std::ffi::c_char;
 }
 
-/// The message of rank 0 to a process.
+/// The message from rank 0 to a process.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Told {
@@ -32,7 +32,7 @@ struct Told {
 const NUMBERS: c_int = 3;
 const _: () = assert!(size_of::<Told>() == NUMBERS as usize * size_of::<c_int>());
 
-/// The world in the order of the profile; `None` where all keep their ranks. Collective.
+/// The world in the order of the profile; `None` if all keep their ranks. Collective.
 pub(crate) fn make() -> Option<MPI_Comm> {
     // SAFETY: asks for a text.
     if unsafe { cw_is_built_for() } == 0 {
@@ -47,7 +47,7 @@ pub(crate) fn make() -> Option<MPI_Comm> {
         check(host::PMPI_Comm_get_parent(&raw mut parent), "MPI_Comm_get_parent");
         check(host::PMPI_Comm_rank(all, &raw mut rank), "MPI_Comm_rank");
         check(host::PMPI_Comm_size(all, &raw mut size), "MPI_Comm_size");
-        // All processes that were spawned know that they were: the profile is not theirs.
+        // All spawned processes know that they were spawned: the profile is not for them.
         if size == 1 || parent != cw_null {
             return None;
         }
@@ -77,7 +77,7 @@ pub(crate) fn make() -> Option<MPI_Comm> {
     Some(made)
 }
 
-/// The profile's file, if this process was started with one that is for it.
+/// The profile's file, if this process was started with one for it.
 fn file() -> Option<PathBuf> {
     // SAFETY: a string; the environment is not changed while MPI starts.
     let value = unsafe { secure_getenv(c"CARTOGRAPH_WORLD".as_ptr()) };
@@ -90,7 +90,7 @@ fn file() -> Option<PathBuf> {
     Some(PathBuf::from(std::ffi::OsStr::to_owned(path))).filter(|path| !path.as_os_str().is_empty())
 }
 
-/// The order of the profile, at rank 0. It says why there is none.
+/// The order of the profile, on rank 0, which prints the reason if there is none.
 fn read(file: Option<&Path>, size: usize) -> Option<Order> {
     let Some(file) = file else {
         say!("rank 0 has no profile for this job; world order unchanged");
@@ -103,7 +103,7 @@ fn read(file: Option<&Path>, size: usize) -> Option<Order> {
     text.and_then(|text| Order::parse(&text, size)).inspect_err(said).ok()
 }
 
-/// Returns whether rank 0 has an order. Collective.
+/// True if rank 0 has an order. Collective.
 fn is_there(own: bool) -> bool {
     let mut flag = c_int::from(own);
     // SAFETY: an integer.
@@ -112,7 +112,7 @@ fn is_there(own: bool) -> bool {
     flag != 0
 }
 
-/// Gathers nodes at rank 0, which sends every process its new rank.
+/// Gathers nodes on rank 0, which sends every process its new rank.
 fn tell(order: Option<Order>, rank: c_int, size: c_int) -> Told {
     let lowest = lowest_of_node(rank);
     let room = if rank == 0 { size as usize } else { 0 };
@@ -127,7 +127,7 @@ fn tell(order: Option<Order>, rank: c_int, size: c_int) -> Told {
     if let Some(order) = order {
         let is_for = order.is_for(&gathered);
         if !is_for {
-            say!("the profile is for ranks that are started on other nodes; world order unchanged");
+            say!("the profile is for ranks on other nodes; world order unchanged");
         }
         let digest = if is_for { digest(&order.new_ranks) } else { 0 };
         let program = program();
@@ -163,7 +163,7 @@ fn lowest_of_node(rank: c_int) -> c_int {
     lowest
 }
 
-/// Splits the world into those who agree and others; what comes out if that is everybody.
+/// Splits the world into the processes that agree and the others; the result, if it has all processes.
 fn split(color: c_int, new_rank: c_int, rank: c_int, size: c_int) -> Option<MPI_Comm> {
     let mut made = cw_null_comm();
     let mut together = 0;
@@ -194,7 +194,7 @@ fn cw_null_comm() -> MPI_Comm {
     unsafe { cw_null }
 }
 
-/// Gives W what MPI_COMM_WORLD has, and sees to its end.
+/// Gives W the properties of MPI_COMM_WORLD, and arranges its end.
 fn prepare(made: MPI_Comm) {
     // SAFETY: communicators of the host's, handlers and keys that are given back.
     unsafe {
@@ -236,7 +236,7 @@ fn programs() -> u32 {
     told.and_then(|number| number.parse().ok()).unwrap_or(1)
 }
 
-/// A number for the program that this process runs, by its file's name and its place among those of the job.
+/// A hash of this process's program: its file name and its index among those of the job.
 fn program() -> c_int {
     let file = std::env::current_exe().unwrap_or_default();
     let name = file.file_name().unwrap_or_default().as_encoded_bytes();
@@ -251,7 +251,7 @@ fn program() -> c_int {
     hash(name.iter().map(|byte| u32::from(*byte)).chain([number as u32]))
 }
 
-/// A number above 0 for an order.
+/// A hash above 0 for an order.
 fn digest(new_ranks: &[i32]) -> c_int {
     hash(new_ranks.iter().map(|rank| *rank as u32))
 }

@@ -1,4 +1,4 @@
-//! The functions for which the exchange of the handle is not all, each with its reason.
+//! The functions that need more than a replaced handle, each with its reason.
 
 use std::ffi::{c_int, c_void};
 
@@ -7,8 +7,8 @@ use crate::handle::{is_other, true_world};
 use crate::sys::*;
 use crate::world::{self, seen};
 
-/// Wraps a function by both of its names: `by_hand! { NAME(ARGUMENTS) = |next| BODY }`, in which `next` is what comes
-/// next. It exists on every host, whether or not mpi.h declares it; if it does, types are compared.
+/// Wraps a function under both of its names: `by_hand! { NAME(ARGUMENTS) = |next| BODY }`, where `next` is the next
+/// function. The wrapper exists on every host, whether or not mpi.h declares it; if it does, types are compared.
 macro_rules! by_hand {
     ($name:ident($($arg:ident: $ty:ty),*) = |$next:ident| $body:expr) => {
         const _: () = {
@@ -33,8 +33,8 @@ fn with_key(comm: MPI_Comm, key: c_int) -> MPI_Comm {
     if comm == true_world() && unsafe { cw_is_predefined(key) } != 0 { comm } else { seen(comm) }
 }
 
-/// Asks the true world for an attribute of the host's that a communicator does not have: Open MPI copies them from
-/// MPI_COMM_WORLD to its duplicates, and W is none.
+/// Gets an attribute of the host's from the true world if a communicator does not have it: Open MPI copies them from
+/// MPI_COMM_WORLD to its duplicates, but W is not one.
 ///
 /// # Safety
 ///
@@ -45,7 +45,7 @@ unsafe fn of_host(code: c_int, key: c_int, flag: *const c_int) -> bool {
     code == CW_SUCCESS as c_int && unsafe { *flag == 0 && cw_is_predefined(key) != 0 } && is_other()
 }
 
-// W is made when the host has started.
+// W is created when the host has started.
 by_hand! { MPI_Init(argc: *mut c_int, argv: *mut *mut *mut core::ffi::c_char) = |next| world::start(|| next(argc, argv)) }
 by_hand! { MPI_Init_thread(argc: *mut c_int, argv: *mut *mut *mut core::ffi::c_char, required: c_int, provided: *mut c_int)
 = |next| world::start(|| next(argc, argv, required, provided)) }
@@ -63,7 +63,7 @@ by_hand! { MPI_Attr_get(comm: MPI_Comm, key: c_int, value: *mut c_void, flag: *m
         code => code,
     }
 } }
-// To set or delete one is the error that it is without this library.
+// Setting or deleting one is an error, as it is without this library.
 by_hand! { MPI_Comm_set_attr(comm: MPI_Comm, key: c_int, value: *mut c_void) = |next| next(with_key(comm, key), key, value) }
 by_hand! { MPI_Attr_put(comm: MPI_Comm, key: c_int, value: *mut c_void) = |next| next(with_key(comm, key), key, value) }
 by_hand! { MPI_Comm_delete_attr(comm: MPI_Comm, key: c_int) = |next| next(with_key(comm, key), key) }
@@ -83,7 +83,7 @@ by_hand! { MPI_Keyval_create(copy: Option<Copy>, delete: Option<Delete>, key: *m
     code
 } }
 
-// So are error handlers.
+// Error handlers as well.
 by_hand! { MPI_Comm_create_errhandler(function: Option<Handler>, handler: *mut MPI_Errhandler)
 = |next| next(callbacks::handler(function), handler) }
 by_hand! { MPI_Errhandler_create(function: Option<Handler>, handler: *mut MPI_Errhandler)
@@ -105,8 +105,8 @@ by_hand! { MPI_Errhandler_set(comm: MPI_Comm, handler: MPI_Errhandler) = |next| 
 // A name of MPI-1, which some hosts have without declaring it.
 by_hand! { MPI_Errhandler_get(comm: MPI_Comm, handler: *mut MPI_Errhandler) = |next| next(seen(comm), handler) }
 
-// The processes of the set of all come in W's order: once, though the next function may be Cartograph's, which calls this
-// library again by the other name.
+// The processes of the set of all are in W's order: replaced once, even though the next function may be Cartograph's,
+// which calls this library again by the other name.
 if_declared! { MPI_Group_from_session_pset
     thread_local! {
         static IN_GROUP: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
@@ -120,7 +120,7 @@ if_declared! { MPI_Group_from_session_pset
     } }
 }
 
-/// Replaces a group of all processes in the true order by one in W's.
+/// Replaces a group of all processes in the true order by one in W's order.
 ///
 /// # Safety
 ///
@@ -201,7 +201,7 @@ mod mpich {
     }
 }
 
-/// Remembers the key that this thread has made last.
+/// Remembers the key that this thread created last.
 #[cfg(not(mpich))]
 fn keep_last(_given: &Given, _code: c_int, _key: *const c_int) {}
 
@@ -223,7 +223,7 @@ mod languages {
             const { Cell::new((CW_KEYVAL_INVALID as c_int, None)) };
     }
 
-    /// Remembers the key that this thread has made last.
+    /// Remembers the key that this thread created last.
     pub(super) fn keep_last(given: &Given, code: c_int, key: *const c_int) {
         if code == CW_SUCCESS as c_int {
             // SAFETY: the host has written it.
@@ -231,7 +231,7 @@ mod languages {
         }
     }
 
-    // MPICH's libraries call this right after they have made a key.
+    // MPICH's libraries call this right after creating a key.
     #[unsafe(export_name = "MPII_Keyval_set_proxy")]
     unsafe extern "C" fn set_proxy(key: c_int, copy: CopyProxy, delete: DeleteProxy) {
         static NEXT: Next = Next::new("MPII_Keyval_set_proxy\0");
@@ -250,8 +250,9 @@ mod languages {
     }
 }
 
-/// Open MPI's library for Fortran finds attributes and error handlers in the communicator itself, past all C names. So it
-/// is called with W's number in Fortran. Compilers on Linux write one or two underscores; `mpi_f08` calls the last name.
+/// Open MPI's library for Fortran finds attributes and error handlers in the communicator itself, bypassing all C
+/// names. So it is called with W's Fortran handle. Compilers on Linux write one or two underscores; `mpi_f08` calls the
+/// last name.
 #[cfg(open_mpi)]
 mod fortran {
     use super::{MPI_Comm, c_int, seen, true_world, with_key};
@@ -259,14 +260,14 @@ mod fortran {
 
     type Fint = c_int;
 
-    /// The number of a communicator.
+    /// The Fortran handle of a communicator.
     fn number(comm: MPI_Comm) -> Fint {
         // SAFETY: a communicator of the host's.
         unsafe { crate::host::PMPI_Comm_c2f(comm) }
     }
 
-    /// Wraps procedures by all of their names: `fortran! { [PROCEDURES] ARGUMENTS = COMMUNICATOR }`, the one for
-    /// MPI_COMM_WORLD.
+    /// Wraps procedures under all of their names: `fortran! { [PROCEDURES] ARGUMENTS = COMMUNICATOR }`, where
+    /// COMMUNICATOR replaces MPI_COMM_WORLD.
     macro_rules! fortran {
         ([$($procedure:ident)*] $arguments:tt = $to:expr) => { $(
             fortran!(@one ["mpi_" $procedure "_"] $arguments = $to);

@@ -20,7 +20,7 @@ pub(crate) type Copy = unsafe extern "C" fn(
 /// A delete callback.
 pub(crate) type Delete = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
 
-/// The callbacks of a key with what the program wants passed to them. The host is given the address of this in its place.
+/// The callbacks of a key, with the program's extra state. The host gets the address of this instead.
 pub(crate) struct Attribute {
     copy: Option<Copy>,
     delete: Option<Delete>,
@@ -39,7 +39,7 @@ pub(crate) struct Given {
     pub(crate) attribute: Option<&'static Attribute>,
 }
 
-/// All that were made, by their contents, so that a program that makes the same key again and again takes no more memory.
+/// All of these, by their contents, so that a program that creates the same key repeatedly uses no more memory.
 static ATTRIBUTES: LazyLock<Mutex<HashMap<[usize; 3], usize>>> = LazyLock::new(Mutex::default);
 
 /// Callbacks below this are numbers that the standard's ABI has for its own (MPI_COMM_DUP_FN).
@@ -54,7 +54,7 @@ impl Given {
             extra as usize,
         ];
         let (copies, deletes) = (numbers[0] > LAST_NUMBER, numbers[1] > LAST_NUMBER);
-        // A tool's wrapper of the MPI_ name calls the PMPI_ name, which comes here as well.
+        // A tool's wrapper of the MPI_ name calls the PMPI_ name, which is wrapped here as well.
         let ours = numbers[0] == copied as *const () as usize
             || numbers[1] == deleted as *const () as usize;
         if ours || !copies && !deletes {
@@ -117,8 +117,8 @@ unsafe extern "C" fn deleted(
     unsafe { function(shown(comm), key, value, attribute.extra) }
 }
 
-/// MPICH's libraries for Fortran and C++ make a key with a callback of their language as if it were C's, and then give the
-/// host a function that knows how to call it. That function has to get what the program gave, not ours.
+/// MPICH's libraries for Fortran and C++ create a key with a callback of their language as if it were C's, and then
+/// give the host a function that can call it. That function must get the program's callback, not ours.
 #[cfg(mpich)]
 pub(crate) mod proxies {
     use super::{Attribute, Ordering, c_int, c_void, shown};
@@ -143,7 +143,7 @@ pub(crate) mod proxies {
         }
     }
 
-    /// Calls a copy callback by the function that was kept.
+    /// Calls a copy callback through the stored function.
     pub(crate) unsafe extern "C" fn copy(
         _ours: *mut c_void,
         comm: c_int,
@@ -164,7 +164,7 @@ pub(crate) mod proxies {
         unsafe { proxy(function, shown(comm), key, attribute.extra, kind, value, copy, flag) }
     }
 
-    /// Calls a delete callback by the function that was kept.
+    /// Calls a delete callback through the stored function.
     pub(crate) unsafe extern "C" fn delete(
         _ours: *mut c_void,
         comm: c_int,
@@ -184,15 +184,15 @@ pub(crate) mod proxies {
     }
 }
 
-/// An error handler of the program. What follows the code is the host's affair.
+/// An error handler of the program. The arguments after the code depend on the host.
 pub(crate) type Handler = unsafe extern "C" fn(*mut MPI_Comm, *mut c_int, ...);
 
-/// A handler that the host is given. Some hosts pass more, which is read from where it would be: the function that is
-/// called knows what its host passes.
+/// The handler for the host. Some hosts pass more arguments, which are read from where they would be: the called
+/// function knows what its host passes.
 type Trampoline = unsafe extern "C" fn(*mut MPI_Comm, *mut c_int, *mut c_void, *mut c_void);
 
-/// The program's handlers. The host passes no extra state to handlers, so each has a separate function; if a program has
-/// more than these, the others see W.
+/// The program's handlers. The host passes no extra state to handlers, so each has a separate function; if a program
+/// has more handlers, the others see W.
 static HANDLERS: [AtomicUsize; 32] = [const { AtomicUsize::new(0) }; 32];
 
 unsafe extern "C" fn handle<const PLACE: usize>(
@@ -218,7 +218,7 @@ macro_rules! trampolines {
 static TRAMPOLINES: [Trampoline; 32] = trampolines!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25
     26 27 28 29 30 31);
 
-/// The function to give the host for a handler of the program.
+/// The function for the host that represents a handler of the program.
 pub(crate) fn handler(own: Option<Handler>) -> Option<Handler> {
     let function = own? as usize;
     if TRAMPOLINES.iter().any(|trampoline| *trampoline as usize == function) {

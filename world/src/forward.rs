@@ -1,8 +1,8 @@
-//! The functions for which the exchange of the handle is all.
+//! The functions that only need the handle replaced.
 
 use crate::sys::*;
 
-/// Wraps a function by both of its names: `forward! { NAME [COMMUNICATORS] (ARGUMENTS) -> RESULT }`.
+/// Wraps a function under both of its names: `forward! { NAME [COMMUNICATORS] (ARGUMENTS) -> RESULT }`.
 macro_rules! forward {
     ($name:ident [$($comm:ident)*] ($($arg:ident: $ty:ty),*) -> $result:ty) => {
         const _: () = {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::host;
 use crate::sys::{MPI_Comm, cw_world};
 
-/// W, or the true world where ranks are kept; 0 until it is settled which. Handles are numbers or addresses, never 0.
+/// W, or the true world if ranks are kept; 0 until that is decided. Handles are numbers or addresses, never 0.
 static WORLD: AtomicUsize = AtomicUsize::new(0);
 
 /// MPI_COMM_WORLD's own handle.
@@ -15,7 +15,7 @@ pub(crate) fn true_world() -> MPI_Comm {
     unsafe { cw_world }
 }
 
-/// W or the true world, once it is settled which.
+/// W or the true world, once that is decided.
 #[inline(always)]
 pub(crate) fn settled() -> Option<MPI_Comm> {
     match WORLD.load(Ordering::Relaxed) {
@@ -24,7 +24,7 @@ pub(crate) fn settled() -> Option<MPI_Comm> {
     }
 }
 
-/// Settles which communicator is the program's world.
+/// Decides which communicator is the program's world.
 pub(crate) fn settle(world: MPI_Comm) {
     WORLD.store(world as usize, Ordering::Release);
 }
@@ -34,13 +34,13 @@ pub(crate) fn shown(comm: MPI_Comm) -> MPI_Comm {
     if settled() == Some(comm) { true_world() } else { comm }
 }
 
-/// Returns whether MPI_COMM_WORLD is W.
+/// True if MPI_COMM_WORLD is W.
 pub(crate) fn is_other() -> bool {
     settled().is_some_and(|world| world != true_world())
 }
 
-/// Makes MPI_COMM_WORLD the true one again: W is freed, in `MPI_Finalize`. Callbacks that run while its attributes are
-/// deleted still get MPI_COMM_WORLD.
+/// Makes MPI_COMM_WORLD the true one again when W is freed, in `MPI_Finalize`. Callbacks that run while its attributes
+/// are deleted still get MPI_COMM_WORLD.
 pub(crate) fn end() {
     if let Some(mut world) = settled().filter(|world| *world != true_world()) {
         // SAFETY: W was made in MPI_Init, and the host still runs.

@@ -22,7 +22,7 @@ macro_rules! call {
 
 include!(concat!(env!("OUT_DIR"), "/host.rs"));
 
-/// Ends the process where a call of the host failed that this library cannot go on without: other ranks wait for it.
+/// Ends the process after a failed call of the host that this library needs: other ranks wait for it.
 pub(crate) fn check(code: core::ffi::c_int, what: &str) {
     if code != CW_SUCCESS as core::ffi::c_int {
         cartograph_shim::say!("{what} failed in MPI_Init with error code {code}");

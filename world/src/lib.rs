@@ -1,13 +1,13 @@
 //! `libcartograph_world.so`: reorders a program's MPI_COMM_WORLD as in a profile. `cartograph exec
 //! --profile` preloads it if the profile has an order; `docs/world.md` lists the limits.
 //!
-//! After `MPI_Init` one split of the true MPI_COMM_WORLD makes a communicator W of all its processes in the other
-//! order. Every function that takes a communicator gets W if the program passes MPI_COMM_WORLD, by its `MPI_` and its
-//! `PMPI_` name, and goes on to the next function of the same name: a tool's, Cartograph's, or the host's.
+//! After `MPI_Init`, one split of the true MPI_COMM_WORLD creates a communicator W of all its processes in the other
+//! order. Every function that takes a communicator replaces MPI_COMM_WORLD by W, under its `MPI_` and its `PMPI_` name,
+//! and calls the next function of the same name: a tool's, Cartograph's, or the host's.
 //!
 //! - [`forward`]: the functions that only need the handle replaced. `build.rs` makes their table from mpi.h.
 //! - [`by_hand`]: the others, each with its reason. [`callbacks`]: functions that the host calls get MPI_COMM_WORLD.
-//! - [`world`], [`handle`]: which communicator MPI_COMM_WORLD is. [`agree`]: how it is made. [`order`]: the profile.
+//! - [`world`], [`handle`]: which communicator MPI_COMM_WORLD is. [`agree`]: how it is created. [`order`]: the profile.
 //! - [`watch`]: a message if the other processes do not arrive. [`variables`]: the ranks in the environment.
 
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: say!")]

@@ -1,4 +1,4 @@
-//! A line where processes wait for others that do not come: those without this library never will.
+//! Prints a line if processes wait for others that do not arrive: processes without this library never will.
 
 use std::ffi::c_int;
 use std::sync::{Arc, Condvar, Mutex};
@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The state of a wait, for the thread that watches it.
 #[derive(Default)]
 struct Progress {
-    /// The process has heard of rank 0.
+    /// The process has a message from rank 0.
     heard: bool,
     done: bool,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch a process. A thread that cannot be started is done without.
+    /// Starts to watch a process. If the thread cannot be started, there is no watch.
     pub(crate) fn start(rank: c_int) -> Self {
         let progress = Arc::new((Mutex::new(Progress::default()), Condvar::new()));
         let of_thread = Arc::clone(&progress);
@@ -47,7 +47,7 @@ impl Watch {
         Self { rank, progress, thread: thread.ok() }
     }
 
-    /// Notes that rank 0 was heard of.
+    /// Records the message from rank 0.
     pub(crate) fn heard(&self) {
         self.progress.0.lock().expect("nothing panics in here").heard = self.rank > 0;
     }
@@ -63,8 +63,8 @@ impl Drop for Watch {
     }
 }
 
-/// Returns whether this process prints the message: rank 0 or, if rank 0 did not respond and so may lack the library, a
-/// few of the others.
+/// True if this process prints the message: rank 0 or, if rank 0 did not respond and so may lack the library, a few of
+/// the others.
 fn speaks(rank: c_int, heard: bool) -> bool {
     rank == 0 || !heard && (rank as u32).is_power_of_two()
 }

@@ -1,4 +1,4 @@
-//! The exchange of MPI_COMM_WORLD's handle, and when it is settled for which.
+//! Replaces MPI_COMM_WORLD's handle, once it is decided by which communicator.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -19,10 +19,10 @@ pub(crate) fn seen(comm: MPI_Comm) -> MPI_Comm {
     if comm != true_world() { comm } else { handle::settled().unwrap_or_else(unsettled) }
 }
 
-/// W or the true world, before it is settled which.
+/// W or the true world, before that is decided.
 ///
 /// A tool behind this library may ask for ranks in its own wrapper of `MPI_Init`, as the recorder does, when the host
-/// has started and ours has not returned: then W is made there.
+/// has started and our wrapper has not returned: W is then created there.
 #[cold]
 #[inline(never)]
 fn unsettled() -> MPI_Comm {
@@ -39,9 +39,9 @@ fn is_started() -> bool {
     flag != 0
 }
 
-/// Calls the next `MPI_Init` or `MPI_Init_thread`, and settles which communicator the world is.
+/// Calls the next `MPI_Init` or `MPI_Init_thread`, and decides which communicator the world is.
 pub(crate) fn start(init: impl FnOnce() -> c_int) -> c_int {
-    // Once: what is behind this library may come here again by the other name.
+    // Once: code behind this library may call it again by the other name.
     let first = STAGE.compare_exchange(BEFORE, IN_INIT, Ordering::AcqRel, Ordering::Acquire);
     let code = init();
     if first.is_ok() && code == CW_SUCCESS as c_int {

@@ -1,4 +1,4 @@
-//! A placement, and the profile that keeps it.
+//! A placement, and its profile.
 
 use cartograph_core::learn::Gain;
 use cartograph_core::machine::Machine;
@@ -12,15 +12,15 @@ use crate::rank_file;
 /// How ranks get to the nodes of a placement.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Way {
-    /// They are there: the default order.
+    /// The default order: ranks are already there.
     Own,
     /// The launcher places them.
     Launcher,
-    /// MPI_COMM_WORLD has another order.
+    /// MPI_COMM_WORLD is reordered.
     World,
-    /// The library moves a grid, by these `CARTOGRAPH_WEIGHTS` or by default.
+    /// The library reorders a grid, with these `CARTOGRAPH_WEIGHTS` or by default.
     Weights(Option<String>),
-    /// The library, and `CARTOGRAPH_DIMS`.
+    /// The library reorders a grid with these `CARTOGRAPH_DIMS`.
     Dims(String),
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Way {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Arm {
     pub(crate) order: String,
-    /// The predicted speed relative to the default order, if something predicts it.
+    /// The predicted speed relative to the default order, if there is a prediction.
     pub(crate) predicted: Option<f64>,
     /// Bytes, or messages if all are empty, that leave the busiest node.
     pub(crate) busiest: Option<i64>,
@@ -39,7 +39,7 @@ pub(crate) struct Arm {
     pub(crate) node_of: Vec<u32>,
 }
 
-/// What runs have shown of a placement, in words.
+/// Describes the measured speedup of a placement.
 pub(crate) fn faster(order: &str, gain: &Gain, runs: usize) -> String {
     let Gain { mean, least, most, .. } = gain;
     format!(
@@ -57,8 +57,8 @@ pub(crate) fn grid(recording: &Recording) -> Option<&Topology> {
 }
 
 impl Arm {
-    /// The placement of a forecast, of which `first` is the default order. Ranks that have to be started elsewhere are so
-    /// by `start`.
+    /// The placement of a prediction, where `first` is that of the default order. `start` is how ranks are started on
+    /// other nodes.
     pub(crate) fn new(one: &Prediction, first: &Prediction, machine: &Machine, start: Way) -> Self {
         Self {
             order: one.order.clone(),
@@ -78,26 +78,26 @@ impl Arm {
         self.predicted.unwrap_or(1.0)
     }
 
-    /// This placement with small blocks combined.
+    /// The same placement with small blocks combined.
     pub(crate) fn combined(&self) -> Self {
         let order = format!("{}, blocks combined", self.order);
         Self { order, combines: true, ..self.clone() }
     }
 
-    /// The name of the placement in the store: the default order has none.
+    /// The name of the placement in the store; empty for the default order.
     pub(crate) fn key(&self) -> &str {
         if self.way == Way::Own && !self.combines { "" } else { &self.order }
     }
 
-    /// This placement by another order of MPI_COMM_WORLD, in which rank 0 stays where it is; `None` if nodes have too few
-    /// processes for it.
+    /// The same placement through a reordered MPI_COMM_WORLD in which rank 0 stays in place; `None` if nodes have too
+    /// few processes for it.
     pub(crate) fn in_world(self, machine: &Machine) -> Option<Self> {
         let node_of = WorldOrder::new(machine, &self.node_of)?.node_of_rank;
         let order = format!("{}, world reordered", self.order);
         Some(Self { order, way: Way::World, node_of, ..self })
     }
 
-    /// The text of a profile with this placement, for a program whose file has this name.
+    /// The text of a profile with this placement, for a program file of this name.
     pub(crate) fn profile(
         &self,
         program: &str,

@@ -1,4 +1,4 @@
-//! Placements of a program's ranks, in which `run` and `tune` start jobs.
+//! The placements of a program's ranks in which `run` and `tune` start jobs.
 
 mod arm;
 mod placer;

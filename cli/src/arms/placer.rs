@@ -1,4 +1,4 @@
-//! Starts jobs in placements: by the launcher, by the library or by another order of MPI_COMM_WORLD.
+//! Starts jobs in placements: through the launcher, the library, or a reordered MPI_COMM_WORLD.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,14 +13,14 @@ use crate::exec;
 use crate::output::{self, Result};
 use crate::runs::command::Launch;
 
-/// The ways in which a command can be started.
+/// Starts a command in different placements.
 pub(crate) struct Placer {
     pub(crate) launch: Launch,
-    /// The line and how its launcher places ranks, or why it does not.
+    /// The command line and how its launcher places ranks, or why it does not.
     by_launcher: core::result::Result<(Line, Placement), String>,
-    /// Why MPI_COMM_WORLD cannot have another order.
+    /// Why MPI_COMM_WORLD cannot be reordered, if it cannot.
     pub(crate) no_world: Option<String>,
-    /// For the environment of a program whose grids are moved.
+    /// A variable for the environment of a program whose grids are reordered.
     pub(crate) setting: Option<&'static str>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Placer {
 pub(crate) struct Job<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) names: &'a [String],
-    /// The number of cores of a node, if ranks are not to be bound to one each.
+    /// The number of cores of a node, if ranks must not be bound to one core each.
     pub(crate) cores: Option<usize>,
 }
 
@@ -68,7 +68,8 @@ impl Placer {
         self.format().err()
     }
 
-    /// The start of a job in a placement, with a file of this name for what it takes; or why that cannot be.
+    /// The start of a job in a placement, with a file of this name for its rank file or profile; or why that is
+    /// impossible.
     pub(crate) fn start(
         &self,
         arm: &Arm,
@@ -146,7 +147,7 @@ impl Start {
         Self { launch, setting: None, options: Vec::new(), ranks: None }
     }
 
-    /// The words of the command, with these options for `cartograph exec`.
+    /// The command line, with these options for `cartograph exec`.
     pub(crate) fn words(&self, options: &[OsString]) -> Result<Vec<OsString>> {
         let options = [options, &self.options].concat();
         self.launch.under_exec(self.setting.as_deref(), &options)

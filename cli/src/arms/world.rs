@@ -1,4 +1,4 @@
-//! The order of MPI_COMM_WORLD by which ranks come to their nodes without a launcher that places them.
+//! The order of MPI_COMM_WORLD that brings ranks to their nodes if the launcher cannot place them.
 
 use cartograph_core::machine::Machine;
 use serde::Serialize;
@@ -8,16 +8,16 @@ use crate::predict::old_ranks;
 /// An order of the world, the second line of a profile's file.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct WorldOrder {
-    /// The new rank of each process, in the order in which they were started.
+    /// The new rank of each process, in start order.
     pub(super) new_ranks: Vec<u32>,
     /// The node of each new rank.
     pub(super) node_of_rank: Vec<u32>,
 }
 
 impl WorldOrder {
-    /// The order for ranks that belong to these nodes of a machine; `None` if a node has fewer processes.
+    /// The order that puts ranks on these nodes of a machine; `None` if a node has too few processes.
     ///
-    /// Rank 0 stays where it is. If it belongs on another node, that node and its own swap places or, if their sizes
+    /// Rank 0 stays in place. If it belongs on another node, that node and its own node swap ranks or, if their sizes
     /// differ, rank 0 swaps with the first rank of its own node.
     pub(super) fn new(machine: &Machine, node_of: &[u32]) -> Option<Self> {
         let mut node_of_rank = node_of.to_vec();
@@ -58,9 +58,9 @@ mod tests {
             WorldOrder::new(&Machine::blocks(sizes), node_of).map(|order| order.new_ranks)
         };
         assert_eq!(order(&[2, 2], &[0, 1, 0, 1]), Some(vec![0, 2, 1, 3]));
-        // The two nodes change places.
+        // The two nodes swap.
         assert_eq!(order(&[2, 2], &[1, 0, 0, 1]), Some(vec![0, 3, 1, 2]));
-        // Ranks 0 and 1 do.
+        // Ranks 0 and 1 swap.
         assert_eq!(order(&[1, 3], &[1, 0, 1, 1]), Some(vec![0, 1, 2, 3]));
         assert_eq!(order(&[2, 2], &[1, 1, 1, 0]), None);
         let round_robin = Machine::from_ids(&[0, 1, 0, 1]);

@@ -1,4 +1,4 @@
-//! Finds the library to preload, and the libraries beside it that were built for MPIs.
+//! Finds the library to preload, and the libraries for MPIs in its directory.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::output::{Failure, Result};
 /// The directory of the library to preload.
 pub(crate) struct LibraryDirectory {
     directory: PathBuf,
-    /// Whose files are taken, beside those of root.
+    /// The user whose files are trusted, besides root.
     owner: u32,
 }
 
 impl LibraryDirectory {
-    /// The directory that the user names, or `lib` beside the command's `bin`: other users may put something beside a
-    /// command that lies elsewhere.
+    /// The directory that the user names, or `lib` next to the command's `bin`: if the command lies elsewhere, other
+    /// users may put files next to it.
     pub(crate) fn find() -> Result<Self> {
         let own = env::var_os("CARTOGRAPH_LIB_DIR").filter(|path| !path.is_empty());
         let place = match own {
@@ -38,7 +38,7 @@ impl LibraryDirectory {
         })
     }
 
-    /// `owned` is a file of the user whose files are taken; without one it is the library.
+    /// `owned` is a file of the trusted user, by default the library.
     fn of(directory: Option<PathBuf>, owned: Option<&Path>) -> Option<Self> {
         let directory = directory?;
         let library = directory.join(LIBRARY);
@@ -46,13 +46,13 @@ impl LibraryDirectory {
         Some(Self { directory, owner }).filter(|place| place.trusts(&library))
     }
 
-    /// Returns whether a file exists, and only trusted users can have written it.
+    /// True if a file exists and only trusted users can have written it.
     fn trusts(&self, file: &Path) -> bool {
         let trusted = |found: fs::Metadata| is_trusted(found.uid(), found.mode(), self.owner);
         file.metadata().is_ok_and(trusted)
     }
 
-    /// The libraries that were built for MPIs: the names of their folders, and what their files say.
+    /// The libraries that were built for MPIs: the names of their folders, and the facts in their files.
     pub(crate) fn libraries(&self) -> Vec<(String, Library)> {
         let folders = fs::read_dir(self.directory.join(FOLDER)).into_iter().flatten().flatten();
         let library = |folder: fs::DirEntry| {
@@ -65,7 +65,7 @@ impl LibraryDirectory {
         found
     }
 
-    /// The halo programs: of each MPI beside its library, or in a folder there for each name that its library has.
+    /// The halo programs of all MPIs: next to each library, or in a folder for each name that its library has.
     pub(crate) fn programs(&self) -> Vec<PathBuf> {
         let below = |folder: PathBuf| {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -79,7 +79,7 @@ impl LibraryDirectory {
         programs.filter(|program| program.is_file() && self.trusts(program)).collect()
     }
 
-    /// The folder of an MPI that the user names.
+    /// The folder of the MPI that the user names.
     pub(crate) fn of_mpi(&self, name: &str) -> Result<PathBuf> {
         let libraries = self.libraries();
         let names: Vec<&str> = libraries.iter().map(|(name, _)| name.as_str()).collect();
@@ -97,9 +97,9 @@ impl LibraryDirectory {
         self.directory.join(LIBRARY)
     }
 
-    /// The recorder, `record`, or the world's library, `world`, to preload for the MPI that one of its libraries or the
-    /// MPI's own file is of: one without functions that this does not have, for which programs may ask. The first, if
-    /// the file is not known.
+    /// The recorder, `record`, or the world's library, `world`, to preload for the MPI to which one of its libraries or
+    /// the MPI's own file belongs: one without functions that the MPI lacks, since programs may test for them. The
+    /// first one if the file is unknown.
     pub(super) fn wrapper(&self, what: &str, of: Option<&Path>) -> Result<PathBuf> {
         let bytes = of.and_then(|file| fs::read(file).ok()).unwrap_or_default();
         let library = Elf::parse(&bytes).ok();

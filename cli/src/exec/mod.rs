@@ -1,5 +1,5 @@
-//! `cartograph exec`: becomes a program under the library to preload. A failure that may concern a single rank is
-//! reported, and the program runs: the other ranks would wait for it.
+//! `cartograph exec`: becomes a program with libraries preloaded. A failure that may concern a single rank is reported,
+//! and the program runs anyway: the other ranks would wait for it.
 
 pub(crate) mod libraries;
 mod profile;
@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
 const REORDER: Known =
     Known { words: &["off", "on", "all", "always", "scramble:1"], check: checked_reorder };
 
-/// More nodes in a layout are typing errors.
+/// A layout with more nodes is a typing error.
 const MOST_NODES: usize = 1 << 21;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut command = Command::new(&program);
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
     let profile = profile_file(arguments).map(|file| (profile::read(&file), file));
-    // Also where it is for another program: of those that have the library, all have to agree.
+    // Set even for another program: all processes that have the library must agree.
     let world = profile
         .as_ref()
         .is_some_and(|(read, _)| read.as_ref().is_ok_and(|profile| profile.orders_world));
@@ -163,7 +163,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         .with_code(Failure::NOT_RUN))
 }
 
-/// The path of a file, which holds wherever the program goes.
+/// The path of a file, absolute so that it holds in every directory.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -181,11 +181,11 @@ fn profile_file(arguments: &Arguments) -> Option<PathBuf> {
 struct With {
     recorder: bool,
     library: bool,
-    /// The library of the world in another order.
+    /// The library that reorders MPI_COMM_WORLD.
     world: bool,
 }
 
-/// The value of `LD_PRELOAD`: libraries in front of those that are preloaded already.
+/// The value of `LD_PRELOAD`: libraries in front of those already preloaded.
 fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
     if program::loader(program).is_some_and(|loader| loader.is_empty()) {
         return Err(Failure::usage(format!(
@@ -227,9 +227,9 @@ fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
     Ok(among(recorder, libraries, &others))
 }
 
-/// The value of `LD_PRELOAD`. The recorder is in front of all, as it counts what programs call. Tools that are
-/// preloaded already stay in front of the libraries, since they must see which communicators a program makes, but not
-/// an MPI.
+/// The value of `LD_PRELOAD`. The recorder comes first, since it counts the program's calls. Tools that are already
+/// preloaded stay in front of the libraries: they must see which communicators a program creates. An MPI does not stay
+/// in front.
 fn among(recorder: &[OsString], libraries: &[OsString], others: &OsStr) -> OsString {
     let others = others.as_encoded_bytes().split(|byte| b" :".contains(byte));
     let others: Vec<_> = others.filter(|path| !path.is_empty()).map(OsStr::from_bytes).collect();
@@ -246,7 +246,7 @@ fn among(recorder: &[OsString], libraries: &[OsString], others: &OsStr) -> OsStr
     all.collect::<Vec<_>>().join(OsStr::new(":"))
 }
 
-/// Checks that a report can be written into a file, which is found out before the program runs, perhaps for hours.
+/// Checks that a report can be written to a file, before the program runs for hours.
 fn report_place(place: &Path) -> std::result::Result<(), String> {
     let there = place.symlink_metadata();
     if there.as_ref().is_ok_and(fs::Metadata::is_symlink) {
@@ -259,26 +259,26 @@ fn report_place(place: &Path) -> std::result::Result<(), String> {
     let tried = if there.is_ok() && !is_json {
         OpenOptions::new().append(true).open(place).map(drop)
     } else {
-        // JSON takes the place of an older file, so it is the directory that must be written.
+        // JSON replaces an existing file, so the directory must be writable.
         let trial = place.with_file_name(format!(".cartograph-{}", std::process::id()));
         File::create_new(&trial).and_then(|_| fs::remove_file(&trial))
     };
     tried.map_err(|error| format!("a file cannot be written there: {error}"))
 }
 
-/// Says why a program cannot be run under a library.
+/// Explains why a program cannot be run with a library.
 pub(crate) fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
     let with = With { recorder: false, library: true, world: false };
     preload(&find_program(program)?, mpi, with).map(drop)
 }
 
-/// Says why a program cannot be run with MPI_COMM_WORLD in another order.
+/// Explains why a program cannot be run with MPI_COMM_WORLD reordered.
 pub(crate) fn check_world(program: &OsStr, mpi: Option<&str>) -> Result<()> {
     let with = With { recorder: false, library: true, world: true };
     preload(&find_program(program)?, mpi, with).map(drop)
 }
 
-/// Says why a program cannot be run under the recorder.
+/// Explains why a program cannot be run with the recorder.
 pub(crate) fn check_recorder(program: &Path) -> Result<()> {
     let with = With { recorder: true, library: false, world: false };
     preload(program, None, with).map(drop)
@@ -294,8 +294,8 @@ fn checked_weights(text: &str) -> core::result::Result<String, String> {
     Weights::parse(text).map(|_| text.to_owned())
 }
 
-/// A layout that the library will understand, wherever the program goes. Faults of a file are reported by the library,
-/// on which all processes agree.
+/// A layout that the library will understand in every directory. The library itself reports faults in a file, on which
+/// all processes agree.
 fn checked_layout(text: &str) -> Result<String> {
     if let Some(sizes) = parse_sizes(text, MOST_NODES) {
         let ranks = sizes.iter().fold(0usize, |sum, size| sum.saturating_add(*size));

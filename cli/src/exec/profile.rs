@@ -1,4 +1,4 @@
-//! The profile that a program is started with.
+//! The profile with which a program is started.
 
 use std::env;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::path::Path;
 use cartograph_core::launcher::{Variables, variables};
 use cartograph_core::profile::Profile;
 
-/// A longer first line is that of another file.
+/// A longer first line belongs to some other file.
 const LONGEST: u64 = 1 << 20;
 
 /// Reads a profile: the first line of its file.
@@ -18,7 +18,7 @@ const LONGEST: u64 = 1 << 20;
 /// Why it is not used, as text that follows the name of the file.
 pub(super) fn read(file: &Path) -> Result<Profile, String> {
     let mut line = Vec::new();
-    // A pipe would be waited for, by every process.
+    // A pipe would block every process.
     if file.metadata().is_ok_and(|found| !found.is_file()) {
         return Err("is not a regular file".to_owned());
     }
@@ -28,7 +28,7 @@ pub(super) fn read(file: &Path) -> Result<Profile, String> {
     Profile::parse(&line)
 }
 
-/// The numbers of processes of the job and of this node, as far as launchers set them.
+/// The numbers of processes of the job and of this node, if the launcher sets them.
 pub(super) fn numbers() -> (Option<usize>, Option<usize>) {
     let number = |name: &str| env::var(name).ok()?.parse::<usize>().ok();
     let of = |size: fn(&Variables) -> Option<&'static str>| {

@@ -1,4 +1,4 @@
-//! Programs: where they are, and what the loader finds for them.
+//! Programs: their location, and the libraries that the loader finds for them.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -54,9 +54,9 @@ pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
         })
 }
 
-/// The loader that a program names; empty for one that is linked statically, `None` for a script.
+/// The loader that a program names; empty for a statically linked program, `None` for a script.
 pub(super) fn loader(program: &Path) -> Option<String> {
-    /// The headers are at the start of the file, and the name behind them.
+    /// The headers are at the start of the file, followed by the loader's name.
     const START: u64 = 4096;
     let mut start = Vec::new();
     File::open(program).ok()?.take(START).read_to_end(&mut start).ok()?;
@@ -74,7 +74,7 @@ pub(crate) fn own_path() -> Option<PathBuf> {
     }
 }
 
-/// The MPI's library that a program is linked with, itself or through what it needs, as its loader finds it.
+/// The MPI library with which a program is linked, directly or indirectly, as its loader finds it.
 pub(crate) fn linked_mpi(program: &Path) -> Option<PathBuf> {
     // The loader reads all that a program is linked with, so it is asked once of each.
     static KNOWN: Mutex<BTreeMap<PathBuf, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
@@ -84,7 +84,7 @@ pub(crate) fn linked_mpi(program: &Path) -> Option<PathBuf> {
 
 fn ask_loader(program: &Path) -> Option<PathBuf> {
     let loader = loader(program).filter(|loader| !loader.is_empty())?;
-    // Both glibc's and musl's know this, and do not run the program.
+    // Both glibc's and musl's loader support this, without running the program.
     let list = Command::new(loader).arg("--list").arg(program).output().ok()?;
     let text = String::from_utf8_lossy(&list.stdout);
     text.lines().find_map(|line| {
@@ -93,7 +93,7 @@ fn ask_loader(program: &Path) -> Option<PathBuf> {
     })
 }
 
-/// True if a program is linked with an MPI, also if only the job's environment has what its loader needs to find it.
+/// True if a program is linked with an MPI, even if the loader finds it only in the job's environment.
 pub(crate) fn needs_mpi(program: &Path) -> bool {
     let names_mpi = || {
         // Only programs with a loader are read: an argument may be a large file that happens to be executable.
@@ -109,7 +109,7 @@ fn is_mpi(name: &str) -> bool {
     let stem = name.rsplit('/').next().and_then(|file| file.split(".so").next());
     stem.is_some_and(|stem| {
         ["libmpi", "libmpich", "libmpi_abi", "libsimgrid"].contains(&stem)
-            // Cray's, one a compiler.
+            // The first is Cray's name, the second a compiler's.
             || ["libmpi_cray", "libmpi_gnu", "libmpi_intel"].iter().any(|own| stem.starts_with(own))
     })
 }

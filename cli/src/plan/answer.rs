@@ -20,13 +20,13 @@ use crate::traffic;
 pub(super) struct Solved {
     pub(super) problem: Problem,
     pub(super) layout: Machine,
-    /// The names of the nodes, where they are known.
+    /// The names of the nodes, if known.
     pub(super) names: Option<Vec<String>>,
     pub(super) plan: Plan,
-    /// Of a recorded run that can be replayed.
+    /// Present for a recorded run that can be replayed.
     pub(super) forecast: Option<Forecast>,
     pub(super) seconds: f64,
-    /// The search was interrupted.
+    /// True if the search was interrupted.
     pub(super) stopped: bool,
 }
 
@@ -114,7 +114,7 @@ impl Solved {
             after.inter_node_edges,
             bound,
         );
-        // The busiest node has no fewer than the mean.
+        // The busiest node has no fewer edges than the mean.
         let mean = bound.div_euclid(nodes) + i64::from(bound.rem_euclid(nodes) > 0);
         row(
             &format!("{what} of the busiest node"),
@@ -161,11 +161,11 @@ impl Solved {
         let _ = writeln!(text, "\n{found}, in {:.4} s{stopped}", self.seconds);
         if let Problem::Traffic(recorded) = &self.problem {
             let Recording { size, windows, .. } = &recorded.recording;
-            // A rank that is not replayed would let others wait for ever.
+            // Ranks would wait forever for a rank that is not replayed.
             if !windows.is_empty() && windows.len() < *size as usize {
                 let _ = writeln!(
                     text,
-                    "the first calls of {} of {size} ranks were recorded, too few to replay; bytes decide",
+                    "the first calls of {} of {size} ranks were recorded, too few to replay; minimizing bytes instead",
                     windows.len()
                 );
             }

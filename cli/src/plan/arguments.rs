@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// A graph in METIS format instead of a grid; - is stdin
     #[arg(long, value_name = "FILE")]
     pub(super) graph: Option<PathBuf>,
-    /// A recording by `cartograph exec --record`: places the ranks of that program
+    /// A recording by `cartograph exec --record`, to place the ranks of that program
     #[arg(long, value_name = "DIR")]
     pub(super) traffic: Option<PathBuf>,
     /// The number of nodes, all of the same size
@@ -37,24 +37,24 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "A:B:C", conflicts_with = "layout")]
     pub(super) levels: Option<String>,
     /// The machine as in CARTOGRAPH_LAYOUT: 4x16 (nodes x processes), 2x4x16 (switches x nodes x processes),
-    /// 40*48,16,8, or a file with the node of each rank, by its name or by a path such as s1/n5; by default the nodes
-    /// on which --traffic was recorded. Or a file with the addresses of hosts in the network, such as Slurm's
-    /// topology.conf: then give the nodes by --hosts with --ppn or --node-sizes, or by --traffic
+    /// 40*48,16,8, or a file with the node of each rank, by its name or by a path such as s1/n5; default: the nodes
+    /// of the recording. A file with the network addresses of hosts, such as Slurm's topology.conf, also needs the
+    /// job's nodes: --hosts with --ppn or --node-sizes, or --traffic
     #[arg(long)]
     pub(super) layout: Option<String>,
     /// With switches: the cost of an edge inside a node, between nodes of one switch, between
-    /// switches and so on: 1,10,30 by default
+    /// switches and so on; default: 1,10,30
     #[arg(long, value_name = "DISTANCES")]
     pub(super) level_weights: Option<String>,
     /// The cells of the grid that exchange data
     #[arg(long, default_value = "nn", conflicts_with_all = ["graph", "traffic"])]
     pub(super) stencil: Stencil,
-    /// The weights of edges along each dimension, such as 1,1,4; by default assumed to be equal
+    /// The weights of edges along each dimension, such as 1,1,4; default: unknown, assumed to be equal
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
     pub(super) weights: Option<Vec<i64>>,
-    /// The objective to minimize: the time of an exchange over the busiest link, or if neither switches nor coordinates
-    /// are known as sum, but up to 1 % more for fewer edges of a grid's busiest node (time); all edges between nodes
-    /// (sum); or first those of the busiest node (max)
+    /// The objective to minimize. time: the time of an exchange over the busiest link or, if neither switches nor
+    /// coordinates are known, all edges between nodes, of which up to 1 % more are accepted for fewer edges of a grid's
+    /// busiest node; sum: all edges between nodes; max: the edges of the busiest node, then all edges between nodes
     #[arg(long, default_value = "time")]
     pub(super) objective: Figures,
     /// With --traffic: the latency and bandwidth between nodes, such as 1.5us,100Gbit; default: fitted to the
@@ -74,8 +74,7 @@ pub(crate) struct Arguments {
     #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"], value_parser = LAUNCHERS, hide_possible_values = true)]
     pub(super) rankfile: Option<Vec<String>>,
     /// The names of the nodes, for the rank file and a --layout file of the network: a,b,c or n[0-7], or a file with
-    /// one on each line, also as host:48 or host slots=48; by default those of --layout FILE or --traffic, or n0, n1,
-    /// ...
+    /// one on each line, also as host:48 or host slots=48; default: those of --layout FILE or --traffic, or n0, n1, ...
     #[arg(long)]
     pub(super) hosts: Option<String>,
 }

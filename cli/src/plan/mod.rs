@@ -23,14 +23,14 @@ pub(crate) use arguments::Arguments;
 use arguments::Figures;
 use problem::Problem;
 
-/// Returns whether a text is an output of `--json`.
+/// True if a text is an output of `--json`.
 pub(crate) fn is_answer(text: &str) -> bool {
     let value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
     ["old_rank", "node_sizes", "algorithm"].iter().all(|key| value.get(key).is_some())
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    // Errors are reported before anything takes time.
+    // Errors are reported before any long work.
     let words = arguments.rankfile.as_deref().unwrap_or_default();
     let formats = words.chunks(2).map(|words| match Format::named(&words[0].to_lowercase()) {
         Some(format) => Ok((format, PathBuf::from(&words[1]))),

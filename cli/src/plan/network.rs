@@ -1,5 +1,4 @@
-//! `--layout` with a file that gives the addresses of nodes in the network. Other arguments give the nodes and the
-//! number of processes on each.
+//! `--layout` with a file of network addresses. Other arguments give the nodes and the number of processes on each.
 
 use cartograph_core::machine::Machine;
 use cartograph_core::machine::address::{ReportedAddress, host_number};
@@ -15,17 +14,17 @@ use crate::traffic;
 /// Reads a file of the network, if `--layout` names one.
 fn read(arguments: &Arguments) -> Option<Result<NetworkMapFile>> {
     let file = arguments.layout.as_deref().filter(|text| names_a_file(text))?;
-    // A read error is reported when the file is read as a file of nodes.
+    // A read error is reported when the file is read as a list of nodes.
     let read = NetworkMapFile::read(&std::fs::read_to_string(file).ok()?)?;
     Some(read.map_err(|fault| wrong(file, &fault)))
 }
 
-/// Returns whether `--layout` names a file of this kind.
+/// True if `--layout` names a file of network addresses.
 pub(super) fn is_named(arguments: &Arguments) -> bool {
     read(arguments).is_some()
 }
 
-/// Takes what holds of it; the rest is reported on stderr.
+/// Uses the consistent parts of the file; faults are reported on stderr.
 pub(super) fn map(arguments: &Arguments) -> Result<Option<NetworkMap>> {
     let Some(read) = read(arguments) else { return Ok(None) };
     let NetworkMapFile { network_map, faults } = read?;
@@ -39,7 +38,7 @@ fn wrong(file: &str, what: &impl std::fmt::Display) -> Failure {
     Failure::usage(format!("--layout {file}: {what}"))
 }
 
-/// The nodes given by other arguments, with their description in the file.
+/// The nodes given by other arguments, with their addresses from the file.
 pub(super) fn layout(
     map: &NetworkMap,
     arguments: &Arguments,
@@ -62,11 +61,11 @@ pub(super) fn layout(
         ));
     }
     let known = layout.addressed(addresses, map.is_distinct());
-    let layout = known.map_err(|why| wrong(file, &format!("the place of the node {why}")))?;
+    let layout = known.map_err(|why| wrong(file, &format!("the node's address {why}")))?;
     Ok((layout.without_idle_levels(), names))
 }
 
-/// The nodes, and their names where these are known.
+/// The nodes, and their names if known.
 fn nodes(
     map: &NetworkMap,
     arguments: &Arguments,

@@ -1,4 +1,4 @@
-//! The nodes on which a problem is placed, from the command's arguments.
+//! The nodes on which a problem is placed, from the command line.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::hosts::check_name;
 use crate::output::{Failure, Result};
 use crate::traffic;
 
-/// The nodes, for at least the processes that the problem needs, with their names if they are known.
+/// The nodes, for at least as many processes as the problem needs, with their names if known.
 pub(super) fn layout(
     arguments: &Arguments,
     problem: &Problem,
@@ -39,7 +39,7 @@ pub(super) fn layout(
     }
 }
 
-/// The layout of `--levels`.
+/// The layout given by `--levels`.
 fn levels(text: &str, problem: &Problem) -> Result<(Machine, Option<Vec<String>>)> {
     let numbers: Option<Vec<usize>> =
         text.split([':', 'x']).map(|word| word.parse().ok().filter(|n| *n > 0)).collect();
@@ -56,7 +56,7 @@ fn levels(text: &str, problem: &Problem) -> Result<(Machine, Option<Vec<String>>
     Ok((layout, None))
 }
 
-/// The nodes of `--layout` or, without it, those on which a program was recorded.
+/// The nodes of `--layout` or, without it, of the recording.
 fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Machine, Option<Vec<String>>)> {
     let Some(text) = text else {
         let Problem::Traffic(recorded) = problem else {

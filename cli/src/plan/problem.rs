@@ -1,4 +1,4 @@
-//! The problem, and whether nodes suffice for it, from the command's arguments.
+//! The problem, and whether the nodes have enough processes for it, from the command line.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::dims::{parse_sides, sides_text};
 use crate::output::{self, Failure, Result, processes};
 use crate::traffic;
 
-/// Larger jobs are typing errors.
+/// A larger job is a typing error.
 const MOST_RANKS: usize = 1 << 25;
 
 pub(super) enum Problem {
@@ -23,8 +23,8 @@ pub(super) enum Problem {
     Traffic(Box<Recorded>),
 }
 
-/// A recorded run. Its graph takes memory for the ranks that the job states, so it is made once there are nodes for all
-/// of them.
+/// A recorded run. Its graph takes memory in proportion to the ranks that the recording claims, so it is built once
+/// there are enough nodes.
 pub(super) struct Recorded {
     pub(super) recording: Recording,
     graph: OnceCell<(Csr, &'static str)>,
@@ -35,7 +35,7 @@ impl Recorded {
         self.graph.get_or_init(|| traffic::graph(&self.recording))
     }
 
-    /// The traffic from each rank to each.
+    /// The traffic between each pair of ranks.
     pub(super) fn graph(&self) -> &Csr {
         &self.amounts().0
     }
@@ -70,7 +70,7 @@ impl Stencil {
     }
 }
 
-/// The grid or graph that is asked about.
+/// The grid or graph to place.
 pub(super) fn read(arguments: &Arguments) -> Result<Problem> {
     match (&arguments.dims, &arguments.graph, &arguments.traffic) {
         (Some(dims), _, _) => grid(dims, arguments).map(Problem::Grid),
@@ -83,7 +83,7 @@ pub(super) fn read(arguments: &Arguments) -> Result<Problem> {
 }
 
 fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
-    /// The neighbors across corners are 3^dimensions.
+    /// There are 3^dimensions neighbors across corners.
     const MOST_MOORE: usize = 8;
     let dims: Vec<usize> = parse_sides(text)?.into_iter().map(|side| side as usize).collect();
     let cells = dims.iter().fold(1usize, |cells, side| cells.saturating_mul(*side));
@@ -145,8 +145,8 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
     Ok(if assumed { grid.with_unknown_weights() } else { grid })
 }
 
-/// The number of processes of each node, if it is given in numbers. Where only the processes of each node are given,
-/// there are `known` nodes.
+/// The number of processes of each node, if given as numbers. If only the processes per node are given, there are
+/// `known` nodes.
 pub(super) fn sizes(
     arguments: &Arguments,
     known: Option<usize>,
@@ -158,7 +158,7 @@ pub(super) fn sizes(
                 let how = "expected sizes such as 40*48,10*30,12*15";
                 Failure::usage(format!("--node-sizes {text}: {how}"))
             };
-            // Before they take memory.
+            // Checked before memory is allocated.
             enough(places(text).ok_or_else(malformed)?, problem)?;
             parse_sizes(text, MOST_RANKS).ok_or_else(malformed).map(Some)
         }

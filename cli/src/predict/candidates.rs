@@ -1,4 +1,4 @@
-//! Orders of ranks that may be faster than the order in which they were started.
+//! Orders of ranks that may be faster than the order in which ranks were started.
 
 use std::collections::HashSet;
 
@@ -14,43 +14,43 @@ pub(crate) struct Candidate {
     pub(crate) plan: Plan,
 }
 
-/// The ways by which ranks may come to other places.
+/// The means by which ranks may get to other nodes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ways<'a> {
-    /// They may be started there.
+    /// The launcher may start them there.
     pub(crate) starts: bool,
-    /// The library may move this grid of all processes.
+    /// The library may reorder this grid of all processes.
     pub(crate) grid: Option<&'a Topology>,
 }
 
 impl Ways<'_> {
-    /// Ranks may be started anywhere.
+    /// True if ranks may be started anywhere.
     pub(crate) const STARTS: Self = Self { starts: true, grid: None };
 }
 
-/// The origin of an order.
+/// How ranks get into an order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum By {
     /// Ranks are started on other nodes.
     Ranks,
-    /// The library moves a grid, by these `CARTOGRAPH_WEIGHTS` or by default.
+    /// The library reorders a grid, with these `CARTOGRAPH_WEIGHTS` or by default.
     Weights(Option<String>),
 }
 
-/// A grid has so much of all messages between its neighbors if it is the program's own.
+/// A grid is the program's own if this fraction of all messages goes between its neighbors.
 const OWN_GRID: f64 = 0.9;
 
-/// The most dimensions of a grid that the program did not name.
+/// The most dimensions of a grid that the program did not create.
 const MOST_DIMS: usize = 3;
 
 /// No grid is guessed for larger jobs.
 const MOST_GUESSED: usize = 1 << 14;
 
-/// The most bricks that are replayed, those with fewest bytes of the busiest node.
+/// The most bricks that are replayed: those with the fewest bytes of the busiest node.
 const MOST_BRICKS: usize = 16;
 
-/// The candidates that are replayed where a recording allows only `most` replays: the order of the ranks, and those
-/// with fewest bytes of the busiest node.
+/// The candidates to replay if a recording allows only `most` replays: rank order, and those with the fewest bytes of
+/// the busiest node.
 pub(super) fn fewest(mut candidates: Vec<Candidate>, most: usize) -> Vec<Candidate> {
     if candidates.len() > most {
         let bytes = |one: &Candidate| one.plan.after.key(Objective::Max);
@@ -60,7 +60,7 @@ pub(super) fn fewest(mut candidates: Vec<Candidate>, most: usize) -> Vec<Candida
     candidates
 }
 
-/// Candidates, the first of which is the order of the ranks.
+/// The candidates, starting with rank order.
 pub(super) fn all(
     recording: &Recording,
     graph: &Csr,
@@ -78,7 +78,7 @@ pub(super) fn all(
     each_once(found, machine)
 }
 
-/// Candidates by starting ranks on other nodes.
+/// The candidates that start ranks on other nodes.
 fn of_starts(
     recording: &Recording,
     graph: &Csr,
@@ -131,7 +131,7 @@ fn of_starts(
     found
 }
 
-/// The order with fewest bytes by what was recorded, where no time of it can be predicted.
+/// The order with the fewest recorded bytes, used if no time can be predicted.
 pub(crate) fn fewest_bytes(
     recording: &Recording,
     graph: &Csr,
@@ -144,8 +144,8 @@ pub(crate) fn fewest_bytes(
     Plan::least(plans, machine, options)
 }
 
-/// The plans for the grids of all processes, which weigh what was recorded: they are better than those for a graph,
-/// which does not know that it is a grid. `plan` is one of the same graph.
+/// The plans for the grids of all processes, with recorded weights: they are better than those for a graph, which
+/// contains no grid. `plan` is a plan for the same graph.
 fn of_grids(
     recording: &Recording,
     graph: &Csr,
@@ -168,7 +168,7 @@ fn of_grids(
     recording.topologies.iter().filter(is_whole).filter_map(of_grid).collect()
 }
 
-/// Each set of nodes once.
+/// Each set of nodes counts once.
 fn each_once(mut found: Vec<Candidate>, machine: &Machine) -> Vec<Candidate> {
     let mut seen = HashSet::new();
     found.retain(|one| {
@@ -179,8 +179,8 @@ fn each_once(mut found: Vec<Candidate>, machine: &Machine) -> Vec<Candidate> {
     found
 }
 
-/// The orders by which the library may move a grid of all processes: by default, by the weights that were recorded, and
-/// by others.
+/// The orders in which the library may reorder a grid of all processes: by default, by the recorded weights, and by
+/// other weights.
 pub(crate) fn of_grid(
     recording: &Recording,
     grid: &Topology,
@@ -234,7 +234,7 @@ fn sides(dims: &[usize]) -> String {
     dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// The old rank whose place each rank takes, by its node; `None` if a node has fewer places.
+/// The old rank whose position each rank takes, given its node; `None` if a node has too few.
 pub(crate) fn old_ranks(machine: &Machine, node_of: &[u32]) -> Option<Box<[i32]>> {
     let mut places: Vec<Vec<i32>> = vec![Vec::new(); machine.node_sizes().len()];
     for (rank, node) in machine.nodes().iter().enumerate().rev() {
@@ -253,7 +253,7 @@ fn round_robin(machine: &Machine, count: usize) -> Vec<u32> {
     turns.take(count).collect()
 }
 
-/// Messages between ranks, whatever their length.
+/// The messages between ranks, regardless of their length.
 fn messages(recording: &Recording) -> Csr {
     let others = recording.edges.iter().filter(|edge| edge.from != edge.to);
     let most = i64::from(u32::MAX);
@@ -263,7 +263,8 @@ fn messages(recording: &Recording) -> Csr {
     Csr::from_edges(recording.size as usize, edges.into_iter())
 }
 
-/// The program's own grids of all processes: those that it created, and those whose neighbors send nearly everything.
+/// The program's own grids of all processes: those that it created, and those whose neighbors exchange nearly all
+/// messages.
 fn grids(recording: &Recording) -> Vec<Vec<usize>> {
     let size = recording.size as usize;
     let created = recording
@@ -285,7 +286,7 @@ fn grids(recording: &Recording) -> Vec<Vec<usize>> {
     found
 }
 
-/// All grids of `cells` cells, with sides of 2 and more.
+/// All grids of `cells` cells with sides of at least 2.
 fn factors(cells: usize, most: usize, sides: &mut Vec<usize>, found: &mut Vec<Vec<usize>>) {
     if cells == 1 {
         found.push(sides.clone());
@@ -300,7 +301,7 @@ fn factors(cells: usize, most: usize, sides: &mut Vec<usize>, found: &mut Vec<Ve
     }
 }
 
-/// The share of what is sent that goes between cells of a grid that touch, also across its ends.
+/// The fraction of the traffic that goes between adjacent cells of a grid, including across its ends.
 fn share(recording: &Recording, dims: &[usize]) -> f64 {
     let touch = |mut one: usize, mut other: usize| {
         dims.iter().rev().all(|side| {
@@ -319,7 +320,7 @@ fn share(recording: &Recording, dims: &[usize]) -> f64 {
     if all > 0.0 { near / all } else { 0.0 }
 }
 
-/// The sides of bricks that divide a grid and fill nodes of one size.
+/// The sides of bricks that divide a grid and fill nodes of equal size.
 fn bricks_of(dims: &[usize], machine: &Machine) -> Vec<Vec<usize>> {
     let sizes = machine.node_sizes();
     let Some(size) = sizes.first().filter(|size| sizes.iter().all(|other| other == *size)) else {
@@ -338,10 +339,10 @@ fn bricks_of(dims: &[usize], machine: &Machine) -> Vec<Vec<usize>> {
     found
 }
 
-/// The node of each cell, where nodes have bricks in the order of the ranks.
+/// The node of each cell if nodes have bricks in the order of their ranks.
 fn bricked(dims: &[usize], brick: &[usize], machine: &Machine) -> Vec<u32> {
     let cells: usize = dims.iter().product();
-    // Nodes in the order in which they come in the ranks.
+    // The nodes in the order of their first ranks.
     let mut order: Vec<u32> = Vec::new();
     let mut seen = HashSet::new();
     order.extend(machine.nodes().iter().copied().filter(|node| seen.insert(*node)));

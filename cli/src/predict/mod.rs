@@ -1,4 +1,4 @@
-//! Predicts the run time of a recorded program for other placements of its ranks, by replay.
+//! Predicts the run time of a recorded program in other placements of its ranks, by replay.
 
 mod candidates;
 mod program;
@@ -14,24 +14,24 @@ use serde::Serialize;
 use crate::traffic;
 pub(crate) use candidates::{By, Candidate, Ways, fewest_bytes, of_grid, old_ranks};
 
-/// The smallest gain that is proposed: replay is not more accurate.
+/// A smaller gain is not proposed: replay is not that accurate.
 pub(crate) const LEAST_GAIN: f64 = 1.03;
 
-/// The smallest saving of bytes that is worth a measured run if replay predicts no gain.
+/// A smaller saving of bytes is not worth a measured run if replay predicts no gain.
 const FEWER_BYTES: f64 = 0.95;
 
-/// A recording of which less than this part can be replayed gives no forecast.
+/// A recording gives no forecast if less than this fraction of it can be replayed.
 const LEAST_REPLAYED: f64 = 0.25;
 
-/// The most calls that are replayed, of all ranks and for all candidates together. The search for the network replays
-/// about the same number. Three million calls take a second.
+/// The most calls that are replayed, over all ranks and candidates. The search for the network replays about as many.
+/// Three million calls take a second.
 pub(crate) const MOST_CALLS: usize = 5_000_000;
 
-/// The fewest calls of a rank that are replayed, or two steps of the program if that is more: of larger jobs fewer
-/// candidates are.
+/// The fewest calls of a rank that are replayed, or two steps of the program if those are more: for larger jobs, fewer
+/// candidates are replayed.
 const LEAST_CALLS: usize = 48;
 
-/// Networks that may be those of a recorded run, by their latency and bandwidth, the fastest first.
+/// The networks that are tried for a recorded run, by latency and bandwidth, fastest first.
 const NETWORKS: [Link; 7] = [
     Link { latency: 1.5e-6, bandwidth: 12.5e9 },
     Link { latency: 3e-6, bandwidth: 3e9 },
@@ -42,39 +42,39 @@ const NETWORKS: [Link; 7] = [
     Link { latency: 100e-6, bandwidth: 2.5e6 },
 ];
 
-/// A slower network has to explain the recorded time better by this.
+/// A slower network must reproduce the recorded time better by this factor.
 const BETTER_FIT: f64 = 1.1;
 
-/// A candidate with its forecast.
+/// A candidate with its prediction.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Prediction {
     pub(crate) order: String,
-    /// Seconds of what was replayed.
+    /// The predicted seconds of the replayed calls.
     pub(crate) seconds: f64,
-    /// Bytes, or messages where all are empty, that leave the busiest node.
+    /// The bytes, or messages if all are empty, that leave the busiest node.
     pub(crate) busiest: i64,
-    /// The origin of the order.
+    /// How ranks get into this order.
     #[serde(skip)]
     pub(crate) by: By,
     #[serde(skip)]
     pub(crate) plan: Plan,
 }
 
-/// The forecast for all candidates, the order of the ranks first.
+/// The predictions for all candidates, starting with the default rank order.
 pub(crate) struct Forecast {
     pub(crate) all: Vec<Prediction>,
     network: Network,
-    /// Where the network is from.
+    /// The origin of the network parameters.
     origin: &'static str,
-    /// True if more calls followed than are replayed.
+    /// True if more calls followed than were replayed.
     cut: bool,
     pub(crate) unit: &'static str,
 }
 
 impl Forecast {
-    /// Replays a recording on a machine, in the order of its ranks and in others, of which `ways` says how ranks may come
-    /// to them; `None` if it has too little to replay. Without a network the model takes the one that explains the recorded run.
-    /// About `most` calls are replayed.
+    /// Replays a recording on a machine in rank order and in other orders, which ranks may reach by `ways`; `None` if
+    /// there is too little to replay. Without a given network, the model takes the one that best reproduces the
+    /// recorded run. About `most` calls are replayed.
     pub(crate) fn new(
         recording: &Recording,
         machine: &Machine,
@@ -87,7 +87,7 @@ impl Forecast {
         let candidates = candidates::all(recording, &graph, machine, options, ways);
         let (size, step) = (recording.size as usize, step(recording));
         let (kept, each) = shares(size, candidates.len(), step, most);
-        // Half a step would say something else than all.
+        // Half a step would distort the result.
         if each < step {
             return None;
         }
@@ -121,7 +121,7 @@ impl Forecast {
                 plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
             replay.run(RankLocations { node_of: &node_of, above: &above }, &network, mark)
         };
-        // In a long run the first half is skipped, which may be setup.
+        // In a long run, the first half is skipped, since it may be setup.
         let is_cut = |(window, replayed): (&Window, &Vec<_>)| window.cut || replayed.len() == each;
         let cut = recording.windows.values().zip(&program.ranks).any(is_cut);
         let halves = |calls: &[u32]| -> Vec<u32> {
@@ -150,7 +150,7 @@ impl Forecast {
             busiest: plan.after.max_node_edges,
             plan,
         };
-        // The first is what the others are compared with; of these, what is known when the search is to end.
+        // The first is the reference; once the search is to end, only the finished ones count.
         let is_known = |(at, _): &(usize, Candidate)| *at == 0 || !stop.is_set();
         let candidates = candidates.into_iter().enumerate().take_while(is_known);
         let all = candidates.map(|(_, candidate)| predicted(candidate)).collect();
@@ -180,7 +180,7 @@ impl Forecast {
                 && (one.busiest as f64) < first.busiest as f64 * FEWER_BYTES
         };
         found.extend(self.all[1..].iter().filter(is_close).min_by_key(|one| one.busiest));
-        // Mirrored orders, for example: one of them is enough.
+        // Equal candidates, such as mirrored orders: one of them is enough.
         found.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
         found
     }
@@ -218,7 +218,7 @@ impl Forecast {
     }
 }
 
-/// About the number of calls of a step of a program: the different calls of a rank, for half of the ranks no more.
+/// About the number of calls in a step of a program: the number of distinct calls of the median rank.
 fn step(recording: &Recording) -> usize {
     let calls = recording.windows.values().map(|window| window.calls.len());
     let mut calls: Vec<usize> = calls.collect();
@@ -226,14 +226,14 @@ fn step(recording: &Recording) -> usize {
     if calls.is_empty() { 0 } else { *calls.select_nth_unstable(middle).1 }
 }
 
-/// The number of candidates that are replayed, the order of the ranks among them, and the calls of each rank.
+/// The number of candidates to replay, including rank order, and the number of calls of each rank.
 fn shares(size: usize, candidates: usize, step: usize, most: usize) -> (usize, usize) {
     let least = LEAST_CALLS.max(2 * step) * size.max(1);
     let kept = (most / least).max(2).min(candidates.max(1));
     (kept, most / kept / size.max(1))
 }
 
-/// Candidates that are listed.
+/// The number of candidates that are listed.
 const MOST_SHOWN: usize = 8;
 
 fn bits(bandwidth: f64) -> String {
@@ -243,7 +243,7 @@ fn bits(bandwidth: f64) -> String {
     }
 }
 
-/// For each level above the nodes, the lowest first, the group of each node.
+/// The group of each node at each level above the nodes, from the lowest level up.
 fn above(machine: &Machine) -> Vec<Vec<u32>> {
     let nodes = machine.nodes();
     let count = machine.node_sizes().len();
@@ -255,20 +255,20 @@ fn above(machine: &Machine) -> Vec<Vec<u32>> {
     groups.collect()
 }
 
-/// The link between nodes that explains a recorded run, if it is known where its processes ran.
+/// The link between nodes that best reproduces a recorded run, if the nodes of its processes are known.
 pub(crate) fn link(recording: &Recording) -> Option<Link> {
     let (machine, _) = traffic::layout(recording)?;
     network(recording, &machine, Stop::default()).map(|network| network.between[0])
 }
 
-/// The network by which the recorded run takes about as long as it took; `None` if it was on one node.
+/// The network with which the model best reproduces the time of the recorded run; `None` if it ran on one node.
 fn network(recording: &Recording, machine: &Machine, stop: Stop) -> Option<Network> {
     if machine.is_flat() {
         return None;
     }
     let each = (MOST_CALLS / NETWORKS.len() / machine.ranks().max(1)).max(step(recording));
     let program = &program::of(recording, each)?;
-    // The nanoseconds that the replayed calls of each rank took, if all of them can be.
+    // The nanoseconds that the replayed calls of each rank took, if all calls can be replayed.
     let took = |(window, replayed): (&Window, &Vec<_>)| {
         let calls = window.events().map_or(0, |events| events.len());
         let first = calls.min(each);
@@ -282,7 +282,7 @@ fn network(recording: &Recording, machine: &Machine, stop: Stop) -> Option<Netwo
     let above = above(machine);
     let places = RankLocations { node_of: machine.nodes(), above: &above };
     let replay = Replay::new(program);
-    // The time by the model in that of the recorded run.
+    // The ratio of the model's time to that of the recorded run.
     let ratio = |network: &Network| {
         let Replayed { ends, calls, .. } = replay.run(places, network, &[]);
         let ratios = took.iter().enumerate().filter_map(|(rank, took)| {
@@ -302,7 +302,7 @@ fn network(recording: &Recording, machine: &Machine, stop: Stop) -> Option<Netwo
         if best.as_ref().is_none_or(|(least, _)| off * BETTER_FIT < *least) {
             best = Some((off, network));
         }
-        // Slower ones are too slow as well.
+        // Even slower networks are too slow as well.
         if ratio >= 1.0 {
             break;
         }
@@ -310,7 +310,7 @@ fn network(recording: &Recording, machine: &Machine, stop: Stop) -> Option<Netwo
     best.map(|(_, network)| network)
 }
 
-/// "1.5us,100Gbit": a latency and the bits of a second.
+/// Parses "1.5us,100Gbit": a latency, and the bits per second.
 pub(crate) fn parse_network(text: &str) -> Result<Link, String> {
     let wrong = || format!("'{text}': expected a latency and a bandwidth, such as 1.5us,100Gbit");
     let (latency, bandwidth) = text.split_once(',').ok_or_else(wrong)?;
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn replays_of_large_jobs_have_fewer_calls_and_candidates() {
         assert_eq!(shares(16, 20, 15, 8_000_000), (20, 8_000_000 / 20 / 16));
-        // Steps of a halo exchange: of 6 neighbors, and of 26.
+        // The steps of a halo exchange with 6 neighbors and with 26.
         for (step, candidates) in [(15, 10), (55, 4)] {
             let (kept, each) = shares(10_000, 25, step, MOST_CALLS);
             assert!(kept >= candidates && each >= 2 * step && each >= LEAST_CALLS, "{kept} {each}");

@@ -1,11 +1,11 @@
-//! Makes the program to be replayed from a recording.
+//! Builds the program to replay from a recording.
 
 use std::collections::BTreeMap;
 
 use cartograph_core::replay::{Event, Meeting, Op, Program};
 use cartograph_traffic::{Call, Collective, Recording};
 
-/// The program of a recording, of which each rank has at most `each` calls; `None` if a rank has no window.
+/// The program of a recording, with at most `each` calls per rank; `None` if a rank has no window.
 pub(super) fn of(recording: &Recording, each: usize) -> Option<Program> {
     let size = recording.size as usize;
     if recording.windows.len() != size || size < 2 {

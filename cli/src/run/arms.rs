@@ -1,4 +1,4 @@
-//! The placements that a program's next job may take on the nodes that it gets.
+//! The placements that a program's next job may take on its nodes.
 
 use cartograph_core::learn::{Entry, Traffic, mean_times, shape};
 use cartograph_core::machine::Machine;
@@ -12,36 +12,36 @@ use crate::predict::{
 };
 use crate::traffic;
 
-/// The most placements beside the launcher's own order.
+/// The most placements besides the default order.
 const MOST: usize = 2;
 
-/// The calls that are replayed while a job waits: they take less than a second, and of a large job two.
+/// The number of calls replayed while a job waits: less than a second, or two for a large job.
 const CALLS: usize = 2_000_000;
 const CALLS_OF_RANK: usize = 400;
 
-/// Placements whose predicted times differ by less than this are equally fast.
+/// Placements are equally fast if their predicted times differ by less.
 const CLOSE: f64 = 1.01;
 
-/// A smaller measured gain is none.
+/// A smaller measured gain does not count.
 const LEAST_MEASURED: f64 = 1.02;
 
-/// The means by which ranks of a job may come to other nodes.
+/// The means by which a job's ranks may get to other nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Means {
-    /// How ranks are started elsewhere, if they can be.
+    /// How ranks are started on other nodes, if they can be.
     pub(super) start: Option<Way>,
-    /// True if the program's grid of all processes may be moved.
+    /// True if the program's grid of all processes may be reordered.
     pub(super) moves_grids: bool,
 }
 
-/// The recording that is left of a program's traffic.
+/// The recording rebuilt from a program's stored traffic.
 pub(super) fn recording(entry: &Entry) -> Option<Recording> {
     let mut recording = entry.traffic.as_ref()?.recording(entry.processes)?;
     weigh_grids(&mut recording);
     Some(recording)
 }
 
-/// Counts what neighbors in grids of all processes sent along each dimension.
+/// Counts the bytes that neighbors in grids of all processes sent along each dimension.
 fn weigh_grids(recording: &mut Recording) {
     let Recording { edges, topologies, size, .. } = recording;
     let whole = |dims: &[u32]| dims.iter().product::<u32>() == *size;
@@ -64,7 +64,7 @@ fn weigh_grids(recording: &mut Recording) {
     }
 }
 
-/// The placements that are worth a try on the nodes of a job, the best first; none if nothing is known of the program.
+/// The placements worth trying on the nodes of a job, best first; none if the program is unknown.
 pub(super) fn arms(
     entry: &Entry,
     recording: &Recording,
@@ -87,8 +87,8 @@ pub(super) fn arms(
     best(entry, shape(machine.nodes()), now, found)
 }
 
-/// The best of some placements: by what was measured on such nodes, and then by their forecasts. Blocks are combined where
-/// `cartograph tune` has measured that.
+/// The best placements: first by measurements on such nodes, then by prediction. Blocks are combined if `cartograph
+/// tune` measured a gain.
 fn best(entry: &Entry, shape: u64, now: Arm, found: Vec<Arm>) -> Vec<Arm> {
     let measured = |arm: &Arm| {
         let order = arm.key().to_owned();
@@ -97,7 +97,7 @@ fn best(entry: &Entry, shape: u64, now: Arm, found: Vec<Arm>) -> Vec<Arm> {
     let combined: Vec<Arm> = std::iter::once(&now).chain(&found).map(Arm::combined).collect();
     let mut found: Vec<(Option<f64>, Arm)> = found
         .into_iter()
-        // One with fewer bytes is worth a try though replay finds it no faster, but none that it finds slower.
+        // A placement with fewer bytes is worth a trial even if replay predicts no gain, but not if it predicts a loss.
         .map(|arm| (measured(&arm), arm))
         .filter(|(measured, arm)| measured.is_some() || arm.gain() * CLOSE >= 1.0)
         .collect();
@@ -111,7 +111,7 @@ fn best(entry: &Entry, shape: u64, now: Arm, found: Vec<Arm>) -> Vec<Arm> {
     found.into_iter().map(|(_, arm)| arm).take(MOST).collect()
 }
 
-/// The forecast by replay, if there is something to replay.
+/// The forecast by replay, if there are calls to replay.
 fn forecast(
     known: &Traffic,
     recording: &Recording,
@@ -123,14 +123,14 @@ fn forecast(
     Forecast::new(recording, machine, &Options::default(), network, ways, calls)
 }
 
-/// The traffic of a recorded run, with the network that explains it.
+/// The traffic of a recorded run, with the network that best reproduces it.
 pub(super) fn traffic(recording: &Recording) -> Traffic {
     let mut known = Traffic::new(recording);
     known.network = link(recording).map(|Link { latency, bandwidth }| (latency, bandwidth));
     known
 }
 
-/// The default order, and others by their forecasts.
+/// The default order, and others with their predictions.
 fn replayed(forecast: &Forecast, machine: &Machine, start: &Way) -> (Arm, Vec<Arm>) {
     let first = &forecast.all[0];
     let arm = |one, start| Arm::new(one, first, machine, start);
@@ -138,7 +138,7 @@ fn replayed(forecast: &Forecast, machine: &Machine, start: &Way) -> (Arm, Vec<Ar
     (arm(first, Way::Own), found.collect())
 }
 
-/// Placements where nothing can be replayed: by bytes, as if those of the busiest node were what a process waits for.
+/// The placements if nothing can be replayed: by bytes, as if processes waited for those of the busiest node.
 fn by_bytes(
     known: &Traffic,
     recording: &Recording,
@@ -228,7 +228,7 @@ mod tests {
             entry.add(run(order, seconds));
         }
         assert_eq!(best(&entry), ["default order, blocks combined", "third"]);
-        // Of other nodes it says nothing.
+        // It does not count on other nodes.
         entry.runs.iter_mut().for_each(|run| run.shape = 8);
         assert_eq!(best(&entry), ["first", "second"]);
     }
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(bytes, [300, 20]);
     }
 
-    /// A halo exchange of this grid, as it is recorded.
+    /// A halo exchange on this grid, as recorded.
     fn halo(sides: [u32; 3]) -> Recording {
         let size: u32 = sides.iter().product();
         let mut recording = Recording { size, ..Recording::default() };
@@ -293,7 +293,7 @@ mod tests {
         let recording = recording(&entry).unwrap();
         let means = Means { start: Some(Way::Launcher), moves_grids: false };
         let found = arms(&entry, &recording, &machine, &means);
-        // By bytes nothing is known of the program's grid.
+        // Bytes alone do not reveal the program's grid.
         assert!(found[0].order.starts_with("20x12x10 in bricks of "), "{:?}", found[0].order);
         assert!(found[0].gain() > 1.5, "{}", found[0].gain());
     }

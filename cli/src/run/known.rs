@@ -1,4 +1,4 @@
-//! `cartograph known`: what the store knows of programs.
+//! `cartograph known`: lists the programs in the store.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,10 +11,10 @@ use crate::store::Store;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Removes what is known of this program
+    /// Remove the entries of this program
     #[arg(long, value_name = "PROGRAM")]
     forget: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The lesson of a job that has ended, and the line that says it.
+//! Learns from a completed job, and reports that on one line.
 
 use cartograph_core::learn::{CLAIMED, Entry, Past, Reason, SHOWN, gain, mean_times, shape};
 use cartograph_core::machine::Machine;
@@ -15,11 +15,11 @@ use crate::traffic;
 pub(super) struct Lesson {
     pub(super) store: Store,
     pub(super) key: Key,
-    /// The directory of the recording, which goes with it.
+    /// The directory of the recording, which is removed with this.
     pub(super) directory: tempfile::TempDir,
-    /// The placement; `None` for the launcher's own order.
+    /// The placement; `None` for the default order.
     pub(super) arm: Option<Arm>,
-    /// The shape of the own order and the names of the nodes, where they are known before the job has run.
+    /// The shape of the default order and the names of the nodes, if they are known before the job runs.
     pub(super) nodes: Option<Nodes>,
     pub(super) reason: Reason,
     pub(super) placing: Placing,
@@ -36,7 +36,7 @@ pub(super) struct Nodes {
 }
 
 impl Lesson {
-    /// Learns from the job, which has ended well; a line for the user.
+    /// Learns from the job, which has succeeded; returns a line for the user.
     pub(super) fn learn(self, name: &str) -> Result<String, String> {
         let directory = self.directory.path().join("run.traffic");
         let recording = Recording::open(&directory)
@@ -97,7 +97,7 @@ impl Lesson {
                 self.next(&entry, &machine)
             ));
         }
-        Ok(self.told(name, &entry, nodes.shape))
+        Ok(self.summary(name, &entry, nodes.shape))
     }
 
     /// The placement of the next job, in words.
@@ -119,8 +119,7 @@ impl Lesson {
         }
     }
 
-    /// Notes that the job has failed, of which the placement may be the cause. Where that cannot be written nothing
-    /// is lost.
+    /// Records that the job has failed, possibly because of the placement. Write errors are ignored.
     pub(super) fn failed(self) {
         let Some(size) = self.nodes.as_ref().map(|nodes| nodes.ranks) else { return };
         let order = self.arm.as_ref().map_or("", Arm::key);
@@ -128,7 +127,7 @@ impl Lesson {
     }
 
     /// The line for a job that was compared with others.
-    fn told(&self, name: &str, entry: &Entry, shape: u64) -> String {
+    fn summary(&self, name: &str, entry: &Entry, shape: u64) -> String {
         let Some(arm) = &self.arm else {
             let why = match self.reason {
                 Reason::Check => ", to compare",
@@ -152,8 +151,8 @@ impl Lesson {
     }
 }
 
-/// Keeps runs that `cartograph tune` has made one after the other, with the work and on the nodes of a recorded one: the
-/// placement of each and its time, and the placements in which the program failed.
+/// Stores the runs of `cartograph tune`, which did the work of a recorded run on its nodes: the placement of each and its
+/// time, and the placements in which the program failed.
 pub(crate) fn keep<'a>(
     key: &Key,
     recording: &Recording,

@@ -1,5 +1,5 @@
-//! `cartograph run`: starts a job as its command says, and in the best placement that earlier jobs of the program have
-//! taught. Whatever goes wrong here, the job runs as without it.
+//! `cartograph run`: starts a job with its own command, in the best placement learned from earlier jobs of the program.
+//! Whatever goes wrong here, the job runs as it would without this command.
 
 mod arms;
 mod known;
@@ -37,16 +37,16 @@ pub(crate) struct Arguments {
     /// Print nothing at the end of the job
     #[arg(long)]
     quiet: bool,
-    /// No trial in this job: use the best known placement
+    /// Use the best known placement in this job, without a trial
     #[arg(long)]
     no_trial: bool,
     /// A name for the program, to distinguish jobs with the same file and number of processes
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
-    /// Let grids be moved that the program creates with reorder = 1, without cartograph try
+    /// Reorder the grids that the program creates with reorder = 1, even without a check by cartograph try
     #[arg(long)]
     moves_grids: bool,
-    /// Reorder MPI_COMM_WORLD where the launcher cannot place ranks (experimental)
+    /// Reorder MPI_COMM_WORLD if the launcher cannot place ranks (experimental)
     #[arg(long)]
     world: bool,
     /// The command that starts the job: mpiexec -n 64 ./app input
@@ -54,10 +54,10 @@ pub(crate) struct Arguments {
     command: Vec<OsString>,
 }
 
-/// Nothing is tried in a job that has less than this part of its time left beyond what such jobs took.
+/// A job makes no trial if its remaining time is less than the longest such job times this factor.
 const MARGIN: f64 = 1.5;
 
-/// The longest that a launcher may take to print its version.
+/// The time limit for a launcher to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A job that is about to start.
@@ -65,7 +65,7 @@ struct Job {
     words: Vec<OsString>,
     /// The program's name for messages.
     name: String,
-    /// The lesson, or why there is no lesson.
+    /// The lesson of this job, or why there is none.
     lesson: Result<Lesson, String>,
 }
 
@@ -110,22 +110,22 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Finds out how to start a job.
+/// Decides how to start the job.
 fn prepare(arguments: &Arguments, signals: &Signals) -> Job {
     let command = &arguments.command;
     let name =
         |words: &[OsString]| words[program_at(words).unwrap_or(0)].to_string_lossy().into_owned();
-    let as_it_is = |name, why| Job { words: command.clone(), name, lesson: Err(why) };
+    let unchanged = |name, why| Job { words: command.clone(), name, lesson: Err(why) };
     let line = match line(command, signals) {
         Ok(line) => line,
-        Err(why) => return as_it_is(name(command), format!("{why}; the job ran unchanged")),
+        Err(why) => return unchanged(name(command), format!("{why}; the job ran unchanged")),
     };
     let name = name(&line.program);
     match lesson(arguments, &line, &name, signals) {
-        Err(why) => as_it_is(name, why),
+        Err(why) => unchanged(name, why),
         Ok((start, lesson)) => match recorded(&start, &lesson) {
             Some(words) => Job { words, name, lesson: Ok(lesson) },
-            None => as_it_is(
+            None => unchanged(
                 name,
                 "cannot locate the cartograph executable; the job ran unchanged".into(),
             ),
@@ -133,7 +133,7 @@ fn prepare(arguments: &Arguments, signals: &Signals) -> Job {
     }
 }
 
-/// Takes the launcher's line apart.
+/// Parses the launcher's command line.
 fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     let words = || command.iter().map(|word| word.to_string_lossy());
     if let Some(word) = words().find(|w| w.contains("CARTOGRAPH_") || w.contains("libcartograph")) {
@@ -148,12 +148,12 @@ fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
             signals.ask(&words, PATIENCE).ok().flatten().unwrap_or_default()
         };
         let version = printed("--version");
-        // Which options Hydra has depends on how it was built as well.
+        // Hydra's options also depend on how it was built.
         if version.contains("HYDRA") { version + &printed("--help") } else { version }
     };
     let mut line = Line::read(command, None, prints, None);
     if line.is_err() {
-        // Options that no table has: the program is the first word that is linked with an MPI.
+        // Unknown options: the program is the first word that is linked with an MPI.
         let linked = |word: &OsString| find_program(word).is_ok_and(|program| needs_mpi(&program));
         if let Some(at) = command.iter().position(linked).filter(|at| *at > 0) {
             line = Line::read(command, Some(at), prints, None);
@@ -175,7 +175,7 @@ fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     let program = program_at(&line.program);
     let program = program.map(|at| Path::new(&line.program[at]).file_name());
     match program {
-        None => Err(format!("{} cannot be found", line.program[0].to_string_lossy())),
+        None => Err(format!("{} not found", line.program[0].to_string_lossy())),
         Some(name) if name == Some(OsStr::new("cartograph")) => {
             Err("the command already runs cartograph".into())
         }
@@ -183,23 +183,24 @@ fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     }
 }
 
-/// The start of the job in the placement that is chosen, and what that teaches.
+/// The start of the job in the chosen placement, and the lesson to learn from it.
 fn lesson(
     arguments: &Arguments,
     line: &Line,
     name: &str,
     signals: &Signals,
 ) -> Result<(Start, Lesson), String> {
-    let as_it_is = |why: &str| format!("{why}; the job ran unchanged");
+    let unchanged = |why: &str| format!("{why}; the job ran unchanged");
     let program = program_at(&line.program).map(|at| find_program(&line.program[at]));
     if let Some(Ok(program)) = program {
-        exec::check_recorder(&program).map_err(|failure| as_it_is(&failure.text))?;
+        exec::check_recorder(&program).map_err(|failure| unchanged(&failure.text))?;
     }
-    let store = Store::open().map_err(|why| as_it_is(&why))?;
+    let store = Store::open().map_err(|why| unchanged(&why))?;
     let key = Key::of(&line.clone().into(), arguments.name.as_deref())
-        .ok_or_else(|| as_it_is("cannot read the program"))?;
+        .ok_or_else(|| unchanged("cannot read the program"))?;
     let directory = store.folder(JOBS).and_then(tempfile::tempdir_in);
-    let directory = directory.map_err(|error| as_it_is(&format!("the store: {error}")))?;
+    let directory =
+        directory.map_err(|error| unchanged(&format!("cannot write to the store: {error}")))?;
     let entries = store.entries(&key);
     let placing = Placing::new(line, &store, arguments.world, arguments.moves_grids);
     let (arm, nodes, reason) = (None, None, Reason::Best);
@@ -207,20 +208,20 @@ fn lesson(
     let mut lesson = Lesson { store, key, directory, arm, nodes, reason, placing, is_known };
     let words = line.words();
     let own_order = || Start::of(line.clone().into());
-    // What `cartograph where` prints would be in the job's own output.
+    // The lines of `cartograph where` would end up in the job's own output files.
     if line.options.iter().any(|given| given.role == Role::Output) {
-        return Err(as_it_is("the launcher redirects the output to files"));
+        return Err(unchanged("the launcher redirects the output to files"));
     }
     let mut allocation = Allocation::read(&lesson.store, &words);
-    // Also for the first job: where the nodes do not have this command, the job must not be started by it.
+    // Even for the first job: if nodes lack this command, the job must not be started through it.
     if allocation.own.is_none() {
         allocation.own = Places::ask(signals, &line.clone().into());
         allocation.keep(&lesson.store, &words);
     }
     let own = allocation.own.clone();
-    let own = own.ok_or_else(|| as_it_is("the launcher does not start `cartograph where`"))?;
+    let own = own.ok_or_else(|| unchanged("the launcher does not start `cartograph where`"))?;
     let (machine, names) =
-        own.machine().ok_or_else(|| as_it_is("the nodes of the job are unknown"))?;
+        own.machine().ok_or_else(|| unchanged("the nodes of the job are unknown"))?;
     if names.len() < 2 {
         return Err("all processes are on one node; nothing to place".into());
     }
@@ -232,7 +233,7 @@ fn lesson(
     lesson.is_known = true;
     let has_grid = grid(&recording).is_some();
     let (placer, means) =
-        lesson.placing.means(&entry.mpi, has_grid).map_err(|why| as_it_is(&why))?;
+        lesson.placing.means(&entry.mpi, has_grid).map_err(|why| unchanged(&why))?;
     let mut arms = arms::arms(entry, &recording, &machine, &means);
     if !arms.is_empty() && arms.iter().all(|arm| entry.is_blamed(&arm.order)) {
         lesson.reason = Reason::Check;
@@ -258,7 +259,7 @@ fn lesson(
     let file = lesson.directory.path().join("placement");
     let start = placer.start(&arm, &placed, &file);
     let start = start.map_err(|failure| failure.text).and_then(|start| start);
-    let start = start.map_err(|why| as_it_is(&why))?;
+    let start = start.map_err(|why| unchanged(&why))?;
     let checked = allocation.checked.get(&arm.order).cloned();
     let checked = checked.unwrap_or_else(|| {
         let found = match arm.way {
@@ -269,7 +270,7 @@ fn lesson(
                 }
                 Some(_) => Ok(true),
             },
-            // Processes that cannot read it would not take part in what the others wait for.
+            // Processes that cannot read it would not take part while the others wait.
             Way::World if Places::ask_with(signals, &start.launch, &file).is_none() => {
                 Err("not all nodes can read the store".to_owned())
             }
@@ -279,19 +280,19 @@ fn lesson(
         allocation.keep(&lesson.store, &words);
         found
     });
-    checked.map_err(|why| as_it_is(&why))?;
+    checked.map_err(|why| unchanged(&why))?;
     lesson.arm = Some(arm);
     Ok((start, lesson))
 }
 
-/// The runs of an entry as the policy takes them for nodes of this shape, and the predicted gains.
+/// The runs of an entry, for nodes of this shape, and the predicted gains, as arguments of the policy.
 fn known_runs(entry: &Entry, shape: u64, arms: &[Arm]) -> (Vec<Run>, Vec<f64>) {
     let orders: Vec<String> = arms.iter().map(|arm| arm.order.clone()).collect();
     let predicted = std::iter::once(1.0).chain(arms.iter().map(Arm::gain));
     (entry.runs_everywhere(shape, &orders), predicted.collect())
 }
 
-/// Returns whether the job's time limit is near what such jobs took.
+/// True if little more time is left for the job than such jobs took.
 fn is_short(entry: &Entry, shape: u64) -> bool {
     let end = env::var("SLURM_JOB_END_TIME").ok().and_then(|text| text.parse::<f64>().ok());
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -301,7 +302,7 @@ fn is_short(entry: &Entry, shape: u64) -> bool {
     end - now.as_secs_f64() < longest * MARGIN
 }
 
-/// The words of a start with the recorder before the program.
+/// The command line of a start, with the recorder before the program.
 fn recorded(start: &Start, lesson: &Lesson) -> Option<Vec<OsString>> {
     let directory = lesson.directory.path().join("run.traffic");
     // The traffic is of use once; the work tells whether the times of two runs may be compared.

@@ -20,20 +20,20 @@ use crate::runs::command::Launch;
 use crate::store::{ALLOCATIONS, Store};
 use crate::traffic;
 
-/// A launcher that has not started and ended its processes by then is not waited for.
+/// The time limit for a launcher to start processes and end.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The mark of a line, whatever a launcher writes before it.
+/// The mark of a line of ours, which may follow a prefix by the launcher.
 const MARK: &str = "{\"cartograph_where\":";
 
 /// The place of a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
-    /// The rank.
+    /// The rank. The key marks the line as ours.
     cartograph_where: u32,
     size: u32,
     host: String,
-    /// The cores that it may use, and those of its node.
+    /// The number of cores that it may use, and that of its node.
     own_cores: usize,
     cores: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,8 +44,8 @@ struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(Vec<Place>);
 
-/// The facts that are known of an allocation: the places of the launcher's own order, and for each other order whether
-/// ranks came to where they were to be.
+/// The facts about an allocation: the places in the launcher's default order and, for each other order, whether the
+/// launcher placed ranks as requested.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Allocation {
     #[serde(default)]
@@ -54,7 +54,7 @@ pub(super) struct Allocation {
     pub(super) checked: BTreeMap<String, core::result::Result<bool, String>>,
 }
 
-/// Prints where this process is, if it can read a file that it needs.
+/// Prints the place of this process, if it can read a file that it needs.
 pub(crate) fn print_place(reads: Option<&Path>) -> Result<()> {
     if let Some(file) = reads {
         fs::File::open(file).map_err(|error| {
@@ -88,7 +88,7 @@ pub(crate) fn print_place(reads: Option<&Path>) -> Result<()> {
     output::print(&(serde_json::to_string(&place).expect("all keys are strings") + "\n"))
 }
 
-/// The CPUs in a list as Linux writes it.
+/// The CPUs in a list as Linux prints it.
 fn cpus(list: &str) -> Vec<usize> {
     let range = |word: &str| {
         let (first, last) = word.split_once('-').unwrap_or((word, word));
@@ -97,7 +97,7 @@ fn cpus(list: &str) -> Vec<usize> {
     list.trim().split(',').filter_map(range).flatten().collect()
 }
 
-/// The number of cores that have these CPUs.
+/// The number of cores to which these CPUs belong.
 fn cores(list: &str) -> usize {
     let siblings = |cpu: usize| {
         let file = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
@@ -107,7 +107,7 @@ fn cores(list: &str) -> usize {
 }
 
 impl Places {
-    /// Reads what the processes have printed; `None` unless each rank has printed one line.
+    /// Reads the lines printed by the processes; `None` unless each rank printed one.
     fn read(text: &str) -> Option<Self> {
         let line = |line: &str| {
             let text = &line[line.find(MARK)?..];
@@ -123,7 +123,7 @@ impl Places {
         is_whole.then_some(Self(all))
     }
 
-    /// The places by a launcher's line, of which the program is left out.
+    /// The places in which a launcher starts processes, by its command line without the program.
     pub(super) fn ask(signals: &Signals, launch: &Launch) -> Option<Self> {
         Self::asked(signals, &launch.of_places().ok()?)
     }
@@ -152,7 +152,7 @@ impl Places {
         traffic::layout(&Recording { size: self.ranks(), hosts, ..Recording::default() })
     }
 
-    /// True if each rank is on the node that it is to be on, and may use as many cores as it does by the own order.
+    /// True if each rank is on its intended node, and may use at least as many cores as in the default order.
     pub(super) fn are(&self, node_of: &[u32], names: &[String], own: &Self) -> bool {
         let least = |places: &Self| places.0.iter().map(|place| place.own_cores).min();
         let is_there = |(place, node): (&Place, &u32)| {
@@ -175,21 +175,22 @@ impl Places {
         self.0.iter().any(|place| ranks[&*place.host] > place.cores)
     }
 
-    /// The smallest number of cores of a node, if its processes are not bound to one each: a rank file keeps that.
+    /// The smallest number of cores of a node, if processes are not bound to one core each: the rank file must preserve
+    /// that.
     pub(super) fn free_cores(&self) -> Option<usize> {
         let cores = self.0.iter().map(|place| place.cores).min().unwrap_or(1).max(1);
         self.share_cores().then_some(cores)
     }
 }
 
-/// [`Places::free_cores`] by what the processes of `cartograph where` have printed, which a launcher started in place of
-/// a program; `None` if not all have.
+/// [`Places::free_cores`] from the output of `cartograph where`, which a launcher started in place of a program; `None`
+/// if the output is incomplete.
 pub(crate) fn free_cores(printed: &str) -> Option<Option<usize>> {
     Some(Places::read(printed)?.free_cores())
 }
 
 impl Allocation {
-    /// The file for this allocation and launcher's line; `None` where no variable names the allocation.
+    /// The file for this allocation and command line; `None` if no variable names the allocation.
     fn file(words: &[OsString]) -> Option<String> {
         let job = variables::JOBS.iter().find_map(env::var_os)?;
         let line = [&[job][..], words].concat().join(OsStr::new("\n"));
@@ -198,7 +199,7 @@ impl Allocation {
         Some(name)
     }
 
-    /// The facts that are known of this allocation.
+    /// Reads the facts about this allocation.
     pub(super) fn read(store: &Store, words: &[OsString]) -> Self {
         let read = || {
             let text = fs::read_to_string(store.directory.join(Self::file(words)?)).ok()?;
@@ -207,7 +208,7 @@ impl Allocation {
         read().unwrap_or_default()
     }
 
-    /// Keeps it for the next job of this allocation; where that fails it is found out again.
+    /// Stores the facts for the next job of this allocation; without them, it determines them again.
     pub(super) fn keep(&self, store: &Store, words: &[OsString]) {
         let Some(name) = Self::file(words) else { return };
         if store.folder(ALLOCATIONS).is_ok() {

@@ -1,5 +1,5 @@
-//! The means by which the ranks of a job come to their nodes: by the launcher where it can, else as far as the user, or
-//! `cartograph try`, allows it.
+//! How the ranks of a job get to their nodes: through the launcher if possible, otherwise as far as the user, or
+//! `cartograph try`, allows.
 
 use std::env;
 
@@ -10,14 +10,14 @@ use crate::arms::{Placer, Way};
 use crate::exec;
 use crate::store::{Key, Store, Verdict};
 
-/// What a job allows.
+/// The means of placement that a job allows.
 pub(super) struct Placing {
     pub(super) line: Line,
-    /// MPI_COMM_WORLD may have another order.
+    /// True if MPI_COMM_WORLD may be reordered.
     pub(super) world: bool,
-    /// Grids may be moved, unless it is known that they may not.
+    /// True if grids may be reordered, unless `cartograph try` found otherwise.
     pub(super) moves_grids: bool,
-    /// What `cartograph try` has found of this build.
+    /// The result of `cartograph try` for this build.
     verdict: Option<Verdict>,
 }
 
@@ -28,7 +28,7 @@ impl Placing {
         Self { line: line.clone(), world, moves_grids, verdict }
     }
 
-    /// The means for a program of this MPI, which perhaps lets a grid of all its processes be moved.
+    /// The means for a program of this MPI, which may allow reordering a grid of all its processes.
     ///
     /// # Errors
     ///
@@ -60,15 +60,19 @@ impl Placing {
         }
     }
 
-    /// Why the launcher's help is needed, or how to do without it.
+    /// Explains which alternatives to the launcher's placement exist.
     fn others(&self, has_grid: bool, no_world: Option<&str>) -> String {
         let grids = match self.verdict {
-            Some(_) if has_grid => "; by cartograph try, its grids must not be moved",
-            None if has_grid => "; cartograph try finds out whether its grids may be moved instead",
+            Some(_) if has_grid => "; cartograph try found that its grids must not be reordered",
+            None if has_grid => {
+                "; cartograph try checks whether its grids may be reordered instead"
+            }
             _ => "",
         };
         let world = match no_world {
-            Some(why) if self.world => format!("; nor can MPI_COMM_WORLD get another order: {why}"),
+            Some(why) if self.world => {
+                format!("; MPI_COMM_WORLD cannot be reordered either: {why}")
+            }
             None => "; --world reorders MPI_COMM_WORLD instead".to_owned(),
             Some(_) => String::new(),
         };

@@ -1,4 +1,4 @@
-//! The start of the job: the launcher as a child that has all that this process has, and gets its signals.
+//! Starts the job: the launcher as a child that inherits everything from this process, and gets its signals.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,10 +17,10 @@ use nix::unistd::Pid;
 
 use crate::output::{Failure, say};
 
-/// Signals that end a job, as a rule.
+/// Signals that usually end a job.
 const ENDING: [Signal; 4] = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM];
 
-/// Others that users and batch systems send to jobs.
+/// Other signals that users and batch systems send to jobs.
 const OTHERS: [Signal; 6] = [
     Signal::SIGUSR1,
     Signal::SIGUSR2,
@@ -30,10 +30,10 @@ const OTHERS: [Signal; 6] = [
     Signal::SIGPWR,
 ];
 
-/// The time that a launcher has to end what it started only to look.
+/// The time that a launcher of `cartograph where` has to end.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The signals of this process, which wait until they are asked for.
+/// The signals of this process, which are blocked and read from a queue.
 pub(super) struct Signals {
     all: SigSet,
 }
@@ -43,20 +43,20 @@ pub(super) struct Signals {
 pub(super) enum Ended {
     Code(u8),
     Signal(i32),
-    /// With this exit code, after it was sent a signal.
+    /// The job ended with this exit code after it was sent a signal.
     Interrupted(u8),
 }
 
-/// All signals that are held back.
+/// All signals that are blocked.
 fn held() -> SigSet {
     let mut all: SigSet = ENDING.iter().chain(&OTHERS).copied().collect();
     all.add(Signal::SIGCHLD);
     all
 }
 
-/// A command that ends with this process, and gets all signals.
+/// A command that ends with this process.
 fn under_this(words: &[OsString]) -> Command {
-    // Not by its path: the command may be installed anew while a job is prepared.
+    // Not by path: the command may be reinstalled while a job is prepared.
     let mut command = Command::new("/proc/self/exe");
     command
         .arg0("cartograph")
@@ -68,14 +68,14 @@ fn under_this(words: &[OsString]) -> Command {
 }
 
 impl Signals {
-    /// Holds signals back from now on. Called before any thread is started, since threads inherit that.
+    /// Blocks signals from now on. Called before any thread is started, since threads inherit the mask.
     pub(super) fn hold() -> io::Result<Self> {
         let all = held();
         all.thread_block()?;
         Ok(Self { all })
     }
 
-    /// Runs the job. What it was started by does not come back before it has ended.
+    /// Runs the job; returns when it has ended.
     pub(super) fn run(&self, words: &[OsString]) -> io::Result<Ended> {
         let mut child = under_this(words).spawn()?;
         let queue = SignalFd::with_flags(&self.all, SfdFlags::SFD_CLOEXEC)?;
@@ -86,7 +86,8 @@ impl Signals {
             }
             let Some(signal) = queue.read_signal()? else { continue };
             let number = signal.ssi_signo as i32;
-            // What a terminal sends goes to all in the foreground, the launcher too, and a second one makes launchers give up.
+            // A signal from the terminal goes to the whole foreground group, including the launcher, and launchers
+            // abort at a second one.
             let is_terminals = signal.ssi_code == nix::libc::SI_KERNEL;
             is_interrupted |= number != Signal::SIGCHLD as i32;
             if number != Signal::SIGCHLD as i32 && !is_terminals {
@@ -96,8 +97,8 @@ impl Signals {
         }
     }
 
-    /// Runs a command beside the job, without input, for at most this long; its output if it ends well. A signal that
-    /// would end the job ends this process.
+    /// Runs a command before the job, without input, for at most this long; returns its output if it succeeds. A signal
+    /// that would end the job ends this process.
     pub(super) fn ask(&self, words: &[OsString], longest: Duration) -> io::Result<Option<String>> {
         let mut output = tempfile::tempfile()?;
         let mut command = under_this(words);
@@ -146,7 +147,7 @@ pub(crate) fn under(parent: u32, words: &[OsString]) -> io::Error {
     become_job(words)
 }
 
-/// Becomes a command, which inherits no signal that is held back.
+/// Becomes a command, which inherits no blocked signal.
 fn become_job(words: &[OsString]) -> io::Error {
     if let Err(error) = held().thread_unblock() {
         return error.into();
@@ -154,7 +155,7 @@ fn become_job(words: &[OsString]) -> io::Error {
     Command::new(&words[0]).args(&words[1..]).exec()
 }
 
-/// Becomes the job as it was given if this process panics: a fault of ours must not keep a job from running.
+/// Runs the unchanged job if this process panics: a bug of ours must not keep a job from running.
 pub(super) fn become_job_on_panic(words: &[OsString]) {
     let words = words.to_vec();
     panic::set_hook(Box::new(move |panicked| {
@@ -165,7 +166,7 @@ pub(super) fn become_job_on_panic(words: &[OsString]) {
     }));
 }
 
-/// Ends as the job has ended if this process panics.
+/// Exits with the job's exit status if this process panics.
 pub(super) fn end_as_job_on_panic(ended: Ended) {
     panic::set_hook(Box::new(move |panicked| {
         say(&format!(
@@ -178,7 +179,7 @@ pub(super) fn end_as_job_on_panic(ended: Ended) {
     }));
 }
 
-/// Ends this process as a signal ends it.
+/// Ends this process with a signal.
 pub(super) fn end_by(number: i32) -> u8 {
     if let Ok(signal) = Signal::try_from(number) {
         let _ = raise(signal);
@@ -189,7 +190,7 @@ pub(super) fn end_by(number: i32) -> u8 {
     128u8.saturating_add(number.clamp(0, 127) as u8)
 }
 
-/// Ends a launcher that was started to look, with all that it started.
+/// Ends a launcher of `cartograph where`, with all its processes.
 fn stop(child: &mut Child) {
     let group = Pid::from_raw(child.id().cast_signed());
     let _ = killpg(group, Signal::SIGTERM);
@@ -213,7 +214,7 @@ fn ended(status: ExitStatus, is_interrupted: bool) -> Ended {
 mod tests {
     use super::*;
 
-    /// Runs an ignored test of this module in a process of its own; its exit code and output.
+    /// Runs an ignored test of this module in a separate process; returns its exit code and output.
     fn in_a_process(test: &str) -> (Option<i32>, String) {
         let test = format!("run::start::tests::{test}");
         let mut command = Command::new(std::env::current_exe().unwrap());

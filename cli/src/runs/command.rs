@@ -12,12 +12,12 @@ use super::job;
 use crate::exec::program::{find_program, needs_mpi, own_path};
 use crate::output::{Failure, Result};
 
-/// Returns whether an argument of a command is a program that is linked with an MPI.
+/// True if an argument of a command is a program that is linked with an MPI.
 fn is_linked_with_mpi(name: &OsStr) -> bool {
     find_program(name).is_ok_and(|program| needs_mpi(&program))
 }
 
-/// The index of the program, from the launcher's options, if all of them are known.
+/// The index of the program after the launcher's options, if all of these are known.
 fn behind_options(command: &[OsString]) -> Option<usize> {
     let line = Line::read(command, None, printed, None).ok()?;
     find_program(&line.program[0]).ok()?;
@@ -32,8 +32,8 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// Finds the program: what follows `--` or, without it, the first argument that is an executable file linked with
-    /// an MPI, or what follows the options of a known launcher.
+    /// Finds the program: the word after `--` or, without that, the first argument that is an executable file linked
+    /// with an MPI, or the first word after the options of a known launcher.
     pub(crate) fn of(command: &[OsString]) -> Result<Self> {
         let words = || command.iter().map(|word| word.to_string_lossy());
         if let Some(word) =
@@ -69,7 +69,7 @@ impl Launch {
         Ok(Self { launcher, program })
     }
 
-    /// The failure for a command in which no argument is a program that can be found.
+    /// The failure if no argument of a command is a program.
     fn without_program(command: &[OsString]) -> Failure {
         let is_option = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
         let words: Vec<&OsString> =
@@ -78,7 +78,7 @@ impl Launch {
         let wrong: Vec<Failure> =
             words.iter().filter(is_path).filter_map(|path| find_program(path).err()).collect();
         let finds_one = (1..command.len()).any(|at| find_program(&command[at]).is_ok());
-        // A script for an interpreter need not be executable.
+        // A script that an interpreter reads need not be executable.
         if let Some(failure) =
             wrong.into_iter().find(|failure| failure.is_not_found() || !finds_one)
         {
@@ -105,17 +105,17 @@ impl Launch {
         &self.program[0]
     }
 
-    /// The command as the user wrote it.
+    /// The command as given by the user.
     pub(crate) fn baseline(&self) -> Vec<OsString> {
         [&self.launcher[..], &self.program].concat()
     }
 
-    /// The launch of `cartograph where` in place of the program.
+    /// The command line of `cartograph where` in place of the program.
     pub(crate) fn of_places(&self) -> Result<Vec<OsString>> {
         Ok([&self.launcher[..], &[own()?, "where".into()]].concat())
     }
 
-    /// The launch with `cartograph exec` and its options before the program; `setting` is for its environment.
+    /// The command line with `cartograph exec` and its options before the program; `setting` is for its environment.
     pub(crate) fn under_exec(
         &self,
         setting: Option<&str>,
@@ -127,7 +127,7 @@ impl Launch {
         Ok([&self.launcher[..], set, &exec, options, &self.program].concat())
     }
 
-    /// The launcher's line, for a program of this MPI.
+    /// The launcher's command line, for a program of this MPI.
     pub(crate) fn line(&self, mpi: &str) -> core::result::Result<Line, Unreadable> {
         let words = [&self.launcher[..], &self.program].concat();
         Line::read(&words, Some(self.launcher.len()), printed, Some(mpi))
@@ -146,9 +146,9 @@ impl From<Line> for Launch {
     }
 }
 
-/// The output of a launcher by which it is recognized.
+/// The output by which a launcher is recognized.
 pub(crate) fn printed(launcher: &OsStr) -> String {
-    /// No launcher takes so long for that.
+    /// No launcher takes this long to print its version.
     const LONGEST: Duration = Duration::from_secs(10);
     let printed = |option: &str| {
         let run = job::run(&[launcher.to_owned(), option.into()], None, &Input::Nothing, LONGEST);

@@ -7,38 +7,37 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The numbers of lines with one text.
 type Rows = Vec<Vec<f64>>;
 
-/// Lines by the file that they are in and their text without numbers.
+/// Lines by file, and by their text without numbers.
 pub(crate) type Lines = BTreeMap<String, Rows>;
 
 /// The mark of a number in the text of a line.
 const NUMBER: char = '\u{1}';
 
-/// The line that every file has, also an empty one.
+/// A line added to every file, even an empty one.
 pub(super) const FILE: &str = "(a file)";
 
-/// Numbers below this one differ as little as this one would: sums that should be zero are not.
+/// Numbers below this one are compared with its absolute tolerance: sums that should be zero are not exactly zero.
 const SMALL: f64 = 1e-3;
 
-/// Why two kinds of runs differ, and what could not be compared.
+/// Why two kinds of runs differ, and the lines that could not be compared.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     /// A description of the first difference.
     pub(crate) difference: Option<String>,
-    /// Lines, as they were printed first, that differ between runs of one kind.
+    /// Lines, as first printed, that differ between runs of one kind.
     pub(crate) varying: Vec<String>,
-    /// The number of different lines that are alike in all runs of the first kind, numbers or words of them.
+    /// The number of different lines of which numbers or words are the same in all runs of the first kind.
     pub(crate) compared: usize,
-    /// The options by which the lines that differ are ignored, if each of them names a rank, a coordinate or a host.
+    /// The options that ignore the differing lines, if each of these names a rank, a coordinate or a host.
     pub(crate) ignorable: Option<String>,
 }
 
-/// Words of lines that say where a process is.
+/// Words in lines that report the place of a process.
 const PLACES: [&str; 7] = ["rank", "coord", "cart", "host", "node", "proc", "core"];
 
-/// Adds the lines of a file, divided into words and numbers. How far words are apart does not count: it may depend on
-/// the numbers.
+/// Adds the lines of a file, divided into words and numbers. Spacing does not count: it may depend on the numbers.
 pub(crate) fn add(lines: &mut Lines, file: &str, text: &str, ignored: &[String]) {
-    // All digits of a name, since names such as log_33 may differ in each run.
+    // All digits of a name count as one number, since names such as log_33 may differ in each run.
     let (mut name, mut digits) = (String::new(), Vec::new());
     for part in file.split_inclusive(|c: char| !c.is_ascii_digit()) {
         let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
@@ -53,7 +52,7 @@ pub(crate) fn add(lines: &mut Lines, file: &str, text: &str, ignored: &[String])
         let (mut words, mut numbers) = (format!("{name}: "), digits.clone());
         let mut rest = line;
         while let Some(first) = rest.chars().next() {
-            // A digit inside a word, as of host7, is not a number.
+            // A digit inside a word, as in host7, is not a number.
             let inside = words.ends_with(|last: char| last.is_alphanumeric() || last == '_');
             match number(rest).filter(|_| !inside) {
                 Some((value, length)) => {
@@ -98,9 +97,9 @@ fn number(text: &str) -> Option<(f64, usize)> {
     Some((value?, end))
 }
 
-/// Compares runs of two kinds, one at least of each. A number, or how often a line comes, counts only if it is alike in
-/// all runs of a kind; and a line with a number that is not may also come and go, as in tables of times. In a file of
-/// which each run has words of its own, such as an identifier or the hash of bytes, others may be new as well.
+/// Compares runs of two kinds, with at least one of each. A number, or the count of a line, matters only if it is the
+/// same in all runs of a kind; a line with a number that varies may also come and go, as in tables of times. In a file
+/// in which each run has unique words, such as an identifier or the hash of bytes, other words may be new as well.
 pub(crate) fn compare(baseline: &[&Lines], others: &[&Lines], tolerance: f64) -> Comparison {
     let mut found = Comparison::default();
     let texts: BTreeSet<&String> =
@@ -161,7 +160,7 @@ fn file_of(text: &str) -> &str {
     text.split_once(": ").map_or(text, |(file, _)| file)
 }
 
-/// The files of which each run has a line without numbers that no other has.
+/// The files in which each run has a line without numbers that no other run has.
 fn own_words<'a>(runs: &[&'a Lines]) -> BTreeSet<&'a str> {
     if runs.len() < 2 {
         return BTreeSet::new();
@@ -176,7 +175,7 @@ fn own_words<'a>(runs: &[&'a Lines]) -> BTreeSet<&'a str> {
     runs.iter().map(of_run).reduce(|all, one| &all & &one).unwrap_or_default()
 }
 
-/// The words of a line by which it says where a process is, up to a number: a text for `--ignore`.
+/// The words, up to a number, with which a line reports the place of a process: a text for `--ignore`.
 fn place(text: &str) -> Option<&str> {
     let line = text.strip_prefix(file_of(text))?;
     let is_word = |c: char| c.is_alphanumeric();
@@ -188,8 +187,8 @@ fn place(text: &str) -> Option<&str> {
     parts.into_iter().find(names_one)
 }
 
-/// Finds which of `width` numbers of a text's lines are alike in all runs; `None` if not even the number of lines is,
-/// or they are combined differently.
+/// Finds which of `width` numbers in a text's lines are the same in all runs; `None` if the number of lines varies, or
+/// the numbers are combined differently.
 fn stable(runs: &[Rows], width: usize, tolerance: f64) -> Option<Vec<bool>> {
     let first = runs.first()?;
     if runs.iter().any(|rows| rows.len() != first.len()) {
@@ -228,7 +227,7 @@ fn alike(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b || near(*a, *b))
 }
 
-/// A line about as it was printed, with these numbers.
+/// A line approximately as printed, with these numbers.
 fn written(text: &str, numbers: &[f64], columns: &[bool]) -> String {
     let (mut numbers, mut columns) = (numbers.iter(), columns.iter());
     let word = |c: char| match (c == NUMBER).then(|| columns.next()) {
@@ -320,7 +319,7 @@ mod tests {
         assert_eq!(compare(&[&one], &[&other], 0.0).difference.unwrap(), "no \"a_1.log: sum 5\"");
     }
 
-    /// As CP2K's, which are sorted by time and leave out what takes less than a part of the whole.
+    /// As in CP2K's table, which is sorted by time and omits small entries.
     #[test]
     fn rows_of_a_table_of_times_come_and_go() {
         let baseline = ["cp 1 2.5\nscf 1 2.0\nfft 40 0.5", "cp 1 2.4\nscf 1 2.1\nfft 40 0.6"];

@@ -9,32 +9,32 @@ use std::path::{Path, PathBuf};
 
 use super::compare::{self, FILE, Lines};
 
-/// More files below a directory are not looked at.
+/// If there are more files below a directory, none are compared.
 pub(crate) const MOST_FILES: usize = 100_000;
 
-/// Larger files are compared byte by byte.
+/// Larger files are compared as bytes.
 const MOST_TEXT: u64 = 1 << 24;
 
-/// The facts that change when a file is written: its inode, size, and time of change.
+/// The properties that change when a file is written: its inode, size, and time of change.
 type Stamp = (u64, u64, i64, i64);
 
-/// Directories that launchers make for the length of a job, by the starts of their names.
+/// The directories that launchers create for a job, by the starts of their names.
 const OF_LAUNCHERS: [&str; 3] = ["ompi.", "openmpi-sessions-", "prte."];
 
 /// The files below a directory.
 pub(crate) struct Files {
     root: PathBuf,
-    /// A directory that is not looked at.
+    /// A directory to ignore.
     own: Option<PathBuf>,
     stamps: BTreeMap<PathBuf, Stamp>,
-    /// True once there were too many.
+    /// True once there are too many files.
     pub(crate) too_many: bool,
 }
 
 impl Files {
-    /// Looks at what is below a directory, but not at what is below `own`.
+    /// Lists the files below a directory, except those below `own`.
     pub(crate) fn below(root: PathBuf, own: Option<&Path>) -> Self {
-        // TMPDIR may be written in another way.
+        // TMPDIR may be given in a different form.
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let (root, own) = (real(&root), own.map(real));
         let mut files = Self { root, own, stamps: BTreeMap::new(), too_many: false };
@@ -42,7 +42,7 @@ impl Files {
         files
     }
 
-    /// The files that were written or made since this was last asked, by their names below the directory.
+    /// The files that were written or created since the last call, by their names relative to the directory.
     pub(crate) fn written(&mut self) -> Vec<(String, PathBuf)> {
         let now = if self.too_many { None } else { self.stamps() };
         self.too_many |= now.is_none();
@@ -53,7 +53,7 @@ impl Files {
         new.map(|(path, _)| (name(path), path.clone())).collect()
     }
 
-    /// The regular files below the directory; `None` if they are too many.
+    /// The regular files below the directory; `None` if there are too many.
     fn stamps(&self) -> Option<BTreeMap<PathBuf, Stamp>> {
         let mut files = BTreeMap::new();
         let mut directories = vec![self.root.clone()];
@@ -85,7 +85,7 @@ impl Files {
     }
 }
 
-/// Adds the lines of a file; of one that is not text or too large for it, a hash.
+/// Adds the lines of a file or, if it is not text or too large, a hash.
 pub(crate) fn add(
     lines: &mut Lines,
     name: &str,

@@ -1,4 +1,4 @@
-//! The input of runs: each of them reads the file on stdin from where the command found it.
+//! The input of runs: each run reads the file on stdin from the position at which the command found it.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
@@ -8,20 +8,20 @@ use std::process::Stdio;
 
 use crate::output::{self, Failure, Result};
 
-/// The file on this process' stdin, under a path by which it can be opened again.
+/// The file on this process's stdin, under a path by which it can be opened again.
 const STDIN: &str = "/proc/self/fd/0";
 
 /// The input that every run gets.
 pub(crate) enum Input {
     Nothing,
-    /// A pipe or a socket, which could be read once only.
+    /// A pipe or a socket, which can be read only once.
     Once,
     /// A file, from this position.
     File(u64),
 }
 
 impl Input {
-    /// The input on stdin. If runs cannot have it, one line says so.
+    /// The input on stdin. If runs cannot have it, a message explains why.
     pub(crate) fn of_stdin() -> Self {
         let own = io::stdin().as_fd().try_clone_to_owned().map(File::from);
         let Ok(mut own) = own else { return Self::Nothing };
@@ -50,7 +50,7 @@ impl Input {
         })
     }
 
-    /// A failure of a run that may have lacked its input.
+    /// Adds a hint to the failure of a run that may have lacked its input.
     pub(crate) fn explained(&self, failure: Failure) -> Failure {
         match self {
             Self::Once => failure.with_hint("it got no input, since stdin is a pipe"),

@@ -1,4 +1,4 @@
-//! A run of a job, with a limit of time.
+//! A run of a job, with a time limit.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -26,10 +26,10 @@ use crate::signals;
 /// The time that a launcher has to end its processes after it got a signal, unless the user interrupts again.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The bytes that must still have room beside what a run has printed.
+/// The space that must be left on the disk after a run has printed.
 const SPARE: usize = 1 << 16;
 
-/// How soon a run notices that it is to end.
+/// How soon a run notices that it must end.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The command got a signal to end.
@@ -65,7 +65,7 @@ impl fmt::Display for Ended {
 }
 
 impl Run {
-    /// How the run ended, and the first meaningful line on stderr, from the program or its MPI if they printed one.
+    /// How the run ended, and the first meaningful line on stderr, if the program or its MPI printed one.
     pub(crate) fn end(&self) -> String {
         let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() > 8;
         let lines = || self.stderr.lines().filter(says);
@@ -78,7 +78,7 @@ impl Run {
     }
 }
 
-/// Makes Ctrl-C and other signals to end also end the running job.
+/// Makes Ctrl-C and other terminating signals end the running job as well.
 pub(crate) fn end_jobs_when_interrupted() {
     signals::on_end(|signal| {
         let _ = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
@@ -92,8 +92,8 @@ pub(crate) fn stop() -> Stop {
     Stop(Some(&IS_INTERRUPTED))
 }
 
-/// Runs a command in a process group of its own, in a directory if one is named, with the input on stdin, and without
-/// what would bring Cartograph into it but the command itself.
+/// Runs a command in its own process group, in a directory if one is given, with the input on stdin, and without
+/// variables that would load Cartograph other than through the command itself.
 pub(crate) fn run(
     words: &[OsString],
     directory: Option<&Path>,
@@ -113,7 +113,7 @@ pub(crate) fn run(
     }
     let settings = env::vars_os().map(|(name, _)| name);
     for name in settings.filter(|name| name.as_bytes().starts_with(b"CARTOGRAPH_")) {
-        // The location of libraries is for the command only.
+        // The location of libraries is meant only for the command.
         if name != "CARTOGRAPH_LIB_DIR" {
             command.env_remove(name);
         }
@@ -121,7 +121,7 @@ pub(crate) fn run(
     if let Some(preloaded) = env::var_os("LD_PRELOAD") {
         command.env("LD_PRELOAD", without_own(&preloaded));
     }
-    // A library that is linked or comes from elsewhere must not reorder the baseline.
+    // A library that is linked, or loaded some other way, must not reorder the baseline.
     command.env("CARTOGRAPH_REORDER", "off");
     if IS_INTERRUPTED.load(Ordering::Relaxed) {
         return Err(interrupted());
@@ -132,7 +132,7 @@ pub(crate) fn run(
     })?;
     let group = Pid::from_raw(child.id().cast_signed());
     let (sender, ends) = mpsc::channel();
-    // It notes the end at once: a look now and then would make short runs alike.
+    // Waits for the exact end: polling would make short runs look alike.
     thread::spawn(move || sender.send((child.wait(), started.elapsed())));
     let waited = wait(&ends, started, longest);
     let took = waited.as_ref().map_or_else(|| started.elapsed(), |(_, took)| *took);
@@ -151,12 +151,12 @@ pub(crate) fn run(
         None => Ended::Never(longest),
     };
     let run = Run { ended, stdout: text(&mut stdout), stderr: text(&mut stderr), took };
-    // What is cut short for want of room looks like a program that fails, or prints something else.
+    // Output that is cut short for lack of space looks like that of a failed program.
     stderr.write_all(&[0; SPARE]).map_err(|error| failed_to_keep(&error))?;
     Ok(run)
 }
 
-/// Returns whether the user has interrupted the runs.
+/// True if the user has interrupted the runs.
 pub(crate) fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }
@@ -172,7 +172,7 @@ fn failed_to_keep(error: &io::Error) -> Failure {
     ))
 }
 
-/// The value of LD_PRELOAD without the libraries of Cartograph, as a module that is loaded has it.
+/// The value of LD_PRELOAD without Cartograph's libraries, which a loaded module may have set.
 fn without_own(preloaded: &OsStr) -> OsString {
     let is_own = |path: &&[u8]| {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
@@ -182,10 +182,10 @@ fn without_own(preloaded: &OsStr) -> OsString {
     OsString::from_vec(paths.filter(|path| !is_own(path)).collect::<Vec<_>>().join(&b':'))
 }
 
-/// The end of a child, and when that was.
+/// The end of a child, and its time.
 type End = (io::Result<ExitStatus>, Duration);
 
-/// Waits for a child to end, until its time is over or the command is interrupted.
+/// Waits for a child until it ends, the time limit passes, or the command is interrupted.
 fn wait(ends: &Receiver<End>, started: Instant, longest: Duration) -> Option<End> {
     loop {
         let left = longest.saturating_sub(started.elapsed());
@@ -196,8 +196,8 @@ fn wait(ends: &Receiver<End>, started: Instant, longest: Duration) -> Option<End
     }
 }
 
-/// Ends a launcher. One that is asked to ends its processes, which may have groups of their own; what is left of its
-/// own group is killed.
+/// Ends a launcher. On SIGTERM it ends its processes, which may have their own groups; the rest of its group is then
+/// killed.
 fn end(group: Pid, ends: &Receiver<End>) {
     let _ = killpg(group, Signal::SIGTERM);
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Runs of programs: how a command line starts one, what it prints and leaves, and how long it takes.
+//! Runs of programs: how a command line starts them, their output and files, and their time.
 
 pub(crate) mod command;
 pub(crate) mod compare;

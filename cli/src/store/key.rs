@@ -1,4 +1,4 @@
-//! The key of a program: what tells it and its builds apart, in whatever directory it is.
+//! The key of a program: it identifies the program and its build in any directory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -12,7 +12,7 @@ use goblin::elf::note::NT_GNU_BUILD_ID;
 use crate::exec::program::{find_program, linked_mpi, needs_mpi};
 use crate::runs::command::Launch;
 
-/// The key of an entry: the program, what tells its builds apart, and the MPI.
+/// The key of an entry: the program, its build, and the MPI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) program: String,
@@ -22,7 +22,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The beginning of the names of this program's files.
+    /// The start of the names of this program's files.
     pub(super) fn start(&self) -> String {
         const MOST: usize = 60;
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._+".contains(c) { c } else { '_' };
@@ -30,8 +30,8 @@ impl Key {
         format!("{}-{:016x}-{:08x}", name.trim_start_matches('.'), self.build, self.mpi >> 32)
     }
 
-    /// The key of a program, under the name that the user gives it, if any. What a script is run by counts as well;
-    /// arguments and inputs do not. `None` if it cannot be read.
+    /// The key of a program, under the user's name for it, if any. For a script, its interpreter counts as well;
+    /// arguments and inputs do not. `None` if the program cannot be read.
     pub(crate) fn of(launch: &Launch, name: Option<&str>) -> Option<Self> {
         let words = &launch.program;
         let at = program_at(words)?;
@@ -48,7 +48,7 @@ impl Key {
         let build = files.iter().try_fold(0u64, |so_far, file| {
             Some(digest(&[so_far.to_le_bytes(), build(file)?.to_le_bytes()].concat()))
         })?;
-        // Without a library that is known the launcher stands for the MPI.
+        // If the MPI's library is unknown, the launcher stands for the MPI.
         let is_launcher = |word: &&OsString| named(&word.to_string_lossy()).next().is_some();
         let launcher = || launch.launcher.iter().find(is_launcher).or(launch.launcher.first());
         let mpi = linked.or_else(|| find_program(launcher()?).ok())?;
@@ -63,28 +63,28 @@ impl Key {
     }
 }
 
-/// The place in a command line of the word that is the program: the first one that is linked with an MPI, behind what
-/// wraps it, or the first that can be run.
+/// The index of the program in a command line: the first word that is linked with an MPI, behind any wrapper, or else
+/// the first that can be run.
 pub(crate) fn program_at(words: &[OsString]) -> Option<usize> {
     let linked =
         words.iter().position(|word| find_program(word).is_ok_and(|program| needs_mpi(&program)));
     linked.or_else(|| words.iter().position(|word| find_program(word).is_ok()))
 }
 
-/// A number for a file's content: of its build ID, if it has one.
+/// A number for a file's content: a hash of its build ID, if it has one.
 fn build(file: &Path) -> Option<u64> {
     let bytes = fs::read(file).ok()?;
     Some(digest(build_id(&bytes).unwrap_or(&bytes)))
 }
 
-/// The build ID that linkers write into programs.
+/// The build ID, which linkers write into programs.
 fn build_id(bytes: &[u8]) -> Option<&[u8]> {
     let notes = Elf::parse(bytes).ok()?.iter_note_headers(bytes)?;
     let mut own = notes.flatten().filter(|note| note.n_type == NT_GNU_BUILD_ID);
     own.find(|note| note.name == "GNU").map(|note| note.desc)
 }
 
-/// True if the program runs scripts that its arguments name. Files that other programs are given are inputs.
+/// True if the program runs scripts named by its arguments. For other programs, such files are inputs.
 fn is_interpreter(program: &Path) -> bool {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let known = ["python", "julia", "Rscript", "perl", "ruby", "octave", "lua"];
@@ -92,7 +92,7 @@ fn is_interpreter(program: &Path) -> bool {
         || ["sh", "bash", "dash", "R"].contains(&&*name)
 }
 
-/// The program that runs a script.
+/// The interpreter of a script.
 fn interpreter(script: &Path) -> Option<PathBuf> {
     let bytes = fs::read(script).ok()?;
     let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
@@ -151,7 +151,7 @@ mod tests {
         let input = script("input", "data").clone();
         assert_eq!(first, key(&[script("two", "#!/bin/sh\necho 1\n"), "-x".into(), input]));
         assert_ne!(first, key(&[script("two", "#!/bin/sh\necho 2\n")]));
-        // By its interpreter.
+        // Identified by its interpreter.
         let run = key(&["sh".into(), script("two", "echo 1\n"), "input".into()]);
         assert_eq!(run.program, "app");
         assert_ne!(run.build, key(&["sh".into(), script("two", "echo 2\n")]).build);

@@ -1,9 +1,8 @@
-//! The store: a directory with a file for each program, which jobs that run at once may change.
+//! The store: a directory with a file for each program, which concurrent jobs may change.
 //!
-//! A file is written whole: a temporary beside it, fsync, rename. Whoever changes one holds the store's lock, for an
-//! instant;
-//! where there are no locks, or another holds it for longer than a job may wait, the last one wins and one run is
-//! forgotten.
+//! A file is written whole: to a temporary file next to it, with fsync and rename. A job that changes a file holds the
+//! store's lock for an instant. Without locks, or if another job holds the lock for too long, the last writer wins and
+//! one run is forgotten.
 
 mod key;
 
@@ -26,13 +25,13 @@ pub(crate) use key::{Key, program_at};
 /// The longest that a job waits for the lock.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Longer files are none of ours.
+/// A longer file is not one of ours.
 const LONGEST: u64 = 16 << 20;
 
-/// The age at which files of jobs that were killed are removed.
+/// The age at which files of killed jobs are removed.
 const STALE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// The end of the names of entries, and the beginning of those of temporaries.
+/// The suffix of entries, and the prefix of temporary files.
 const END: &str = ".json";
 const TEMPORARY: &str = ".new-";
 
@@ -40,11 +39,11 @@ pub(crate) struct Store {
     pub(crate) directory: PathBuf,
 }
 
-/// What `cartograph try` has found of a build: whether its grids may be moved.
+/// The result of `cartograph try` for a build: whether its grids may be reordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Verdict {
     pub(crate) moves_well: bool,
-    /// True if that holds with `CARTOGRAPH_PAIRING=host` only.
+    /// True if that requires `CARTOGRAPH_PAIRING=host`.
     pub(crate) pairs_as_host: bool,
 }
 
@@ -54,7 +53,7 @@ fn file(key: &Key, processes: u32) -> String {
 }
 
 impl Store {
-    /// The place of the store: the one that is set, or in the user's home.
+    /// The directory of the store: as set, or in the user's home.
     pub(crate) fn place() -> Option<PathBuf> {
         let variable =
             |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -70,7 +69,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Why nothing can be stored.
+    /// Why nothing can be stored there.
     pub(crate) fn open() -> Result<Self, String> {
         Self::at(Self::place().ok_or("neither CARTOGRAPH_STORE nor HOME is set to a directory")?)
     }
@@ -79,7 +78,7 @@ impl Store {
         let wrong = |error: io::Error| format!("{}: {error}", directory.display());
         DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(wrong)?;
         let found = directory.metadata().map_err(wrong)?;
-        // What others may write would decide how this user's jobs are started.
+        // Files that others can write would decide how this user's jobs are started.
         if found.uid() != nix::unistd::geteuid().as_raw() || found.mode() & 0o022 != 0 {
             return Err(format!(
                 "{} does not belong to this user, or others can write to it",
@@ -89,7 +88,7 @@ impl Store {
         Ok(Self { directory })
     }
 
-    /// The entries of a program, for any number of processes, with those that cannot be used.
+    /// The entries of a program, for any number of processes, including unusable ones.
     pub(crate) fn entries(&self, key: &Key) -> Vec<Entry> {
         let start = key.start() + "-";
         let all = self.all().into_iter();
@@ -125,11 +124,11 @@ impl Store {
         }
     }
 
-    /// Changes an entry, as it is now or new.
+    /// Changes an entry, or creates it.
     ///
     /// # Errors
     ///
-    /// Why it stays as it is: the file is of another version, or cannot be read or written.
+    /// Why it is unchanged: the file has another version, or cannot be read or written.
     pub(crate) fn update(
         &self,
         key: &Key,
@@ -146,7 +145,7 @@ impl Store {
             Some(Err(Unusable::Version(version))) => {
                 return Err(format!("{name} has format version {version}; left unchanged"));
             }
-            // A damaged file is of no use to anybody.
+            // A damaged file is useless, so it is replaced.
             Some(Err(Unusable::Wrong(_))) | None => {
                 Entry::new(&key.program, &format!("{:016x}", key.build), processes)
             }
@@ -156,17 +155,17 @@ impl Store {
         Ok(entry)
     }
 
-    /// Writes a file whole: a job that is killed leaves the file that was there, or the new one.
+    /// Writes a file whole: if the job is killed, the file is the old or the new one.
     pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
         let place = self.directory.join(name);
         let directory = place.parent().unwrap_or(&self.directory);
         temporary(directory, text)?.persist(&place)?;
-        // Some file systems have no such thing.
+        // Some file systems do not support this.
         let _ = File::open(directory).and_then(|directory| directory.sync_all());
         Ok(())
     }
 
-    /// Removes an entry, and what `cartograph try` has found of its build.
+    /// Removes an entry, and the verdict of `cartograph try` on its build.
     pub(crate) fn forget(&self, name: &str) -> io::Result<()> {
         let _lock = self.lock();
         if let Some((start, _)) = name.rsplit_once('-') {
@@ -195,7 +194,7 @@ impl Store {
         Ok(folder)
     }
 
-    /// Takes the lock; `None` where there are no locks, or another has it for too long.
+    /// Takes the lock; `None` if there are no locks, or another job holds it for too long.
     fn lock(&self) -> Option<Flock<File>> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600);
@@ -213,7 +212,7 @@ impl Store {
         }
     }
 
-    /// Removes what killed jobs have left.
+    /// Removes the remains of killed jobs.
     fn clean(&self) {
         let old = |path: &Path| {
             let changed = path.symlink_metadata().and_then(|found| found.modified());
@@ -240,7 +239,7 @@ impl Store {
     }
 }
 
-/// A temporary with a text, on the disk.
+/// A temporary file with a text, written to disk.
 fn temporary(directory: &Path, text: &str) -> io::Result<NamedTempFile> {
     let mut file = Builder::new().prefix(TEMPORARY).tempfile_in(directory)?;
     file.write_all(text.as_bytes())?;
@@ -248,7 +247,7 @@ fn temporary(directory: &Path, text: &str) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// The folders of what is known of allocations, of recordings, and of verdicts.
+/// The folders for allocations, recordings, and verdicts.
 pub(crate) const ALLOCATIONS: &str = "allocations";
 pub(crate) const JOBS: &str = "jobs";
 const VERDICTS: &str = "verdicts";

@@ -1,4 +1,4 @@
-//! The store, whatever happens to jobs and disks.
+//! Tests of the store when jobs and disks fail.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
@@ -140,7 +140,7 @@ fn a_full_disk_leaves_the_old_entry() {
 fn what_a_killed_job_left_does_no_harm() {
     let (_directory, store) = store();
     store.update(&key(), 16, |entry| entry.totals.runs = 5).unwrap();
-    // Killed while it wrote: half of a temporary, which goes when it is old.
+    // Killed while writing: half of a temporary file, which is removed once it is old.
     let half = store.directory.join(format!("{TEMPORARY}abc"));
     fs::write(&half, "{\"schema\":1,\"prog").unwrap();
     store.update(&key(), 16, |entry| entry.totals.runs += 1).unwrap();

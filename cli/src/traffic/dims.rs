@@ -1,4 +1,4 @@
-//! Other dims of a recorded grid by which it would send less.
+//! Other dims with which a recorded grid would send less.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use cartograph_traffic::{Recording, Topology};
 
 use crate::dims::sides_text;
 
-/// Less than this is not worth a line.
+/// A smaller ratio is not shown.
 const LEAST_GAIN: f64 = 1.1;
 
 /// Dims that divide the box of a grid better.
@@ -17,7 +17,7 @@ pub(crate) struct BetterDims {
     pub(crate) better: String,
     /// The bytes between neighbors now, relative to those with the better dims.
     gain: f64,
-    /// The sides of the box, if they are small numbers: `CARTOGRAPH_DIMS`.
+    /// The sides of the box for `CARTOGRAPH_DIMS`, if they are small numbers.
     pub(crate) sides: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for BetterDims {
     }
 }
 
-/// The dims that divide the box of a grid better, which its faces show; `None` if there are no such.
+/// The dims that divide a grid's box, as its faces show it, better; `None` if there are none.
 pub(crate) fn better_dims(recording: &Recording, grid: &Topology) -> Option<BetterDims> {
     if grid.function != "MPI_Cart_create" {
         return None;

@@ -1,4 +1,4 @@
-//! A recording for programs: what its parts say together.
+//! A recording as JSON, with all parts joined.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ struct Answer<'a> {
     processes: u32,
     program: &'a str,
     mpi: &'a str,
-    /// The node of each rank; null where its part is missing.
+    /// The node of each rank; null if its part is missing.
     nodes: Vec<Option<&'a str>>,
-    /// From, to, messages and bytes.
+    /// Sender, receiver, messages and bytes.
     edges: Vec<(u32, u32, u64, u64)>,
     topologies: Vec<Topology<'a>>,
     collectives: &'a BTreeMap<String, u64>,
-    /// Rank, the rank that it waited for or null, and seconds.
+    /// The rank, the rank that it waited for or null, and the seconds.
     waits: Vec<(u32, Option<u32>, f64)>,
 }
 
@@ -28,7 +28,7 @@ struct Topology<'a> {
     periodic: &'a [bool],
     reorder: bool,
     grids: usize,
-    /// Messages and bytes along each dimension, and elsewhere.
+    /// The messages and bytes along each dimension, and between other ranks.
     along: Vec<(u64, u64)>,
     elsewhere: (u64, u64),
 }

@@ -1,4 +1,4 @@
-//! The traffic of a recorded run: read, shown, and turned into a graph to be mapped.
+//! The traffic of a recorded run: reads it, shows it, and turns it into a graph to map.
 
 mod dims;
 mod json;
@@ -20,18 +20,18 @@ pub(crate) use dims::{BetterDims, better_dims};
 pub(crate) use json::json;
 pub(crate) use show::{amount, show};
 
-/// Returns whether this is a recording, whole or not, and no report.
+/// True if this is a recording, complete or not, rather than a report.
 pub(crate) fn is_recording(path: &Path) -> bool {
     let begins_so = || {
         let mut start = Vec::new();
         fs::File::open(path).ok()?.take(64).read_to_end(&mut start).ok()?;
-        // The last byte may be inside of a letter.
+        // The last byte may be inside a character.
         Some(Recording::is_one(&String::from_utf8_lossy(&start)))
     };
     path.is_dir() || (path.is_file() && begins_so() == Some(true))
 }
 
-/// Reads a recording: a directory of parts, or a file with one or more; "-" is the input.
+/// Reads a recording: a directory of parts, or a file with one or more; "-" is stdin.
 pub(crate) fn read(path: &Path) -> Result<Recording> {
     let found = if path == Path::new("-") {
         Recording::read([&output::read(path)?[..]]).map_err(OpenError::from)
@@ -41,8 +41,8 @@ pub(crate) fn read(path: &Path) -> Result<Recording> {
     found.map_err(|error| Failure::new(format!("{} {error}", path.display())))
 }
 
-/// The traffic of each process to each, and its unit: bytes or, where all messages are empty, messages. What a
-/// process sends to itself is left out.
+/// The traffic between each pair of processes, and its unit: bytes or, if all messages are empty, messages. Messages of
+/// a process to itself are omitted.
 pub(crate) fn graph(recording: &Recording) -> (Csr, &'static str) {
     let others = || recording.edges.iter().filter(|edge| edge.from != edge.to);
     let has_bytes = others().any(|edge| edge.count.bytes > 0);
@@ -54,8 +54,8 @@ pub(crate) fn graph(recording: &Recording) -> (Csr, &'static str) {
     (Csr::from_edges(recording.size as usize, edges.iter().copied()), unit)
 }
 
-/// The machine on which the processes ran, with the names of the nodes and the switches that the launcher set; `None`
-/// if a part is missing.
+/// The machine on which the processes ran, with the names of the nodes and the switches reported by the launcher;
+/// `None` if a part is missing.
 pub(crate) fn layout(recording: &Recording) -> Option<(Machine, Vec<String>)> {
     if recording.missing() > 0 {
         return None;

@@ -12,10 +12,10 @@ use super::dims::better_dims;
 use crate::dims::sides_text;
 use crate::output::{self, Failure, Result, processes};
 
-/// Pairs of processes, and nodes, that are listed.
+/// The most pairs of processes, and nodes, that are listed.
 const MOST_LISTED: usize = 10;
 
-/// Larger jobs are drawn by nodes.
+/// Larger jobs are drawn by node.
 const MOST_DRAWN: usize = 256;
 
 /// Shows a recording, or draws it.
@@ -147,7 +147,7 @@ fn text(recording: &Recording) -> String {
     text
 }
 
-/// Writes what stays inside nodes, and what each sends to others.
+/// Writes the traffic inside nodes, and what each node sends to others.
 fn nodes(text: &mut String, others: &[&Edge], machine: &Machine, names: &[String]) {
     let node_of = machine.nodes();
     let (inside, between): (Vec<&Edge>, Vec<&Edge>) =
@@ -170,7 +170,7 @@ fn nodes(text: &mut String, others: &[&Edge], machine: &Machine, names: &[String
     }
 }
 
-/// The pairs between which most goes.
+/// Lists the pairs of ranks with the most traffic.
 fn pairs(text: &mut String, mut others: Vec<&Edge>, layout: Option<&(Machine, Vec<String>)>) {
     others.sort_by_key(|edge| std::cmp::Reverse((edge.count.bytes, edge.count.messages)));
     if others.is_empty() {
@@ -191,7 +191,7 @@ fn pairs(text: &mut String, mut others: Vec<&Edge>, layout: Option<&(Machine, Ve
     }
 }
 
-/// Writes what processes wait for longest.
+/// Lists the longest waits.
 fn waits(text: &mut String, recording: &Recording) {
     let sum = recording.waits.values().fold(0u64, |sum, time| sum.saturating_add(*time));
     if sum == 0 {
@@ -228,7 +228,7 @@ fn grid(text: &mut String, topology: &Topology) {
     }
 }
 
-/// A matrix of ranks or, where these are too many, of nodes.
+/// A matrix of ranks or, if there are too many, of nodes.
 fn draw(recording: &Recording) -> Result<String> {
     let size = recording.size as usize;
     let (count, group, what): (usize, Vec<u32>, _) = if size <= MOST_DRAWN {

@@ -13,8 +13,8 @@ pub(crate) struct Arguments {
     /// Tolerance of numbers, relative to their size or, if they are smaller, to 0.001
     #[arg(long, default_value = "1e-6")]
     pub(super) tolerance: f64,
-    /// Ignore lines that contain this text, such as those with a rank's position, and files whose names do; may be
-    /// repeated
+    /// Ignore lines that contain this text, such as those with a rank's position, and files whose names contain it; may
+    /// be repeated
     #[arg(long, value_name = "TEXT")]
     pub(super) ignore: Vec<String>,
     /// Also reorder when the program passes reorder = 0

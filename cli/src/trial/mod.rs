@@ -17,14 +17,16 @@ use crate::store::{Key, Store, Verdict};
 pub(crate) use arguments::Arguments;
 use rounds::{Difference, Outcome, Runs, names};
 
-/// The settings that move processes at random, and their description: that of rank 0 stays, or is moved as well.
-const SCRAMBLES: [(&str, &str); 2] =
-    [("scramble", "moved at random"), ("scramble0", "moved at random, rank 0 too")];
+/// The settings that reorder ranks at random, without and with rank 0, and their descriptions.
+const SCRAMBLES: [(&str, &str); 2] = [
+    ("scramble", "ranks reordered at random"),
+    ("scramble0", "ranks reordered at random, rank 0 too"),
+];
 
 /// The setting under which neighborhood collectives pair blocks as the MPI does, right or wrong.
 const HOST_PAIRING: &str = "CARTOGRAPH_PAIRING=host";
 
-/// The advice for programs whose processes are not moved.
+/// The advice for programs whose ranks are kept.
 const INSTEAD: &str =
     "cartograph exec --record and cartograph plan --traffic place its ranks instead";
 
@@ -42,15 +44,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     runs.rewrite()?;
     output::print(&runs.compared())?;
     let Found { words, is_right, moved } = found?;
-    // Ranks that are moved where the program passes reorder = 0 are no fault of its grids.
+    // If ranks are reordered despite reorder = 0, a failure is not the fault of the program's grids.
     let is_known = moved.contains(&Function::CartCreate) && (is_right || !arguments.always);
     if let Some(key) = key.filter(|_| is_known) {
         let verdict = Verdict { moves_well: is_right, pairs_as_host: runs.setting.is_some() };
         let kept = Store::open().and_then(|store| {
-            store.judge(&key, verdict).map_err(|error| format!("the store: {error}"))
+            store
+                .judge(&key, verdict)
+                .map_err(|error| format!("cannot write to the store: {error}"))
         });
         if let Err(why) = kept {
-            output::say(&format!("{why}; cartograph run will not know this result"));
+            output::say(&format!("{why}; cartograph run will not use this result"));
         }
     }
     match is_right {
@@ -59,17 +63,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// What was found of the program.
+/// The findings about the program.
 struct Found {
     words: String,
     is_right: bool,
-    /// The constructors that moved ranks.
+    /// The constructors that reordered ranks.
     moved: Vec<Function>,
 }
 
-/// Finds out whether the program works; a failure if that cannot be told.
+/// Finds out whether the program works; a failure if this cannot be determined.
 fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<Found> {
-    // Where the output cannot be compared, a run that fails is a finding all the same.
+    // Even if the output cannot be compared, a failed run is a finding.
     let mut doubt = without_moves(runs)?;
     let mut moved: [BTreeSet<Function>; 2] = Default::default();
     let mut stays = String::new();
@@ -78,7 +82,7 @@ fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<Found> {
         for seed in 1..=count {
             let word = format!("{reach},{scramble}:{seed}");
             let (moves, fault) = match runs.examine(&word, shown)? {
-                // No seed moves processes without a topology.
+                // Without a topology, no seed reorders ranks.
                 Outcome::Same(moves) if moves.has_no_topology() => break,
                 Outcome::Same(moves) => {
                     unchanged += usize::from(!moves.by().is_empty());
@@ -96,7 +100,7 @@ fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<Found> {
             if i == 1 && !moved[0].is_empty() && doubt.is_none() {
                 let why = fault.text();
                 stays = format!(
-                    " as long as rank 0 keeps its process, which Cartograph never moves by itself (if it does: {why})"
+                    " and rank 0 in place, where Cartograph always keeps it (if rank 0 moves: {why})"
                 );
                 break;
             }
@@ -114,7 +118,7 @@ fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<Found> {
     });
     if by.is_empty() {
         let words = format!(
-            "no rank was moved: the program creates no topology of several processes with reorder = 1, so there is \
+            "no rank was reordered: the program creates no topology of several processes with reorder = 1, so there is \
              nothing to try{needs}; {INSTEAD}"
         );
         return Ok(Found { words, is_right: true, moved: by });
@@ -122,22 +126,22 @@ fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<Found> {
     if !runs.compares_output() {
         return Err(cannot_tell(
             "all runs end with exit code 0, but no line of stdout and no file below this directory is the same in \
-             each run without moved ranks; have the program print a result there",
+             all runs without reordering; have the program print a result to stdout",
         ));
     }
     let words = format!(
-        "output unchanged in {unchanged} runs with ranks moved by {}{stays}: as far as they show, \
-         CARTOGRAPH_REORDER={reach}{setting} is right for it",
+        "output unchanged in {unchanged} runs with ranks reordered by {}{stays}: as far as these runs show, the \
+         program works with CARTOGRAPH_REORDER={reach}{setting}",
         names(&by)
     );
     Ok(Found { words, is_right: true, moved: by })
 }
 
-/// What is wrong with a program whose ranks are moved.
+/// What goes wrong in a program when ranks are reordered.
 enum Fault {
     /// It fails.
     Run(String),
-    /// It leaves another output.
+    /// Its output differs.
     Output(Difference),
 }
 
@@ -150,10 +154,10 @@ impl Fault {
     }
 }
 
-/// Runs the program under Cartograph with no process moved; if it mends the MPI's pairing, with that. Returns why its
-/// output cannot be compared.
+/// Runs the program under Cartograph without reordering and, if it works around the MPI's pairing, with that pairing.
+/// Returns why its output cannot be compared.
 fn without_moves(runs: &mut Runs) -> Result<Option<String>> {
-    let shown = "no rank moved";
+    let shown = "no reordering";
     let mut outcome = runs.examine("off", shown)?;
     if matches!(outcome, Outcome::Differs(..) | Outcome::Fails(..)) {
         runs.setting = Some(HOST_PAIRING);
@@ -170,16 +174,16 @@ fn without_moves(runs: &mut Runs) -> Result<Option<String>> {
         Outcome::Same(_) => Ok(None),
         Outcome::Unclear(why) => Ok(Some(why)),
         Outcome::Fails(_, why) => Err(Failure::new(format!(
-            "under Cartograph {why}, though no rank is moved; please report this as a bug in Cartograph"
+            "under Cartograph without reordering, {why}; please report this as a bug in Cartograph"
         ))),
         Outcome::Differs(_, Difference { why, .. }) => Ok(Some(format!(
-            "with Cartograph loaded and no rank moved, output differs already: {why}. If that depends on times or \
-             hosts, add --ignore TEXT; if not, please report it as a bug in Cartograph"
+            "under Cartograph, output differs even without reordering: {why}. If the difference is a time or a host \
+             name, add --ignore TEXT; otherwise please report this as a bug in Cartograph"
         ))),
     }
 }
 
-/// Finds out which constructors' new ranks the program does not follow, and which setting is right for it.
+/// Finds out after which constructors the program uses stale ranks, and which setting it works with.
 fn blame(
     runs: &mut Runs,
     reach: &str,
@@ -190,11 +194,13 @@ fn blame(
     let count = runs.count_unmoved();
     let mut text = match fault {
         Fault::Run(why) => format!(
-            "the program does not work when ranks are moved by {}: {why}, and in none of {count} without moves",
+            "the program does not work when ranks are reordered by {}: {why}, but in none of {count} runs without \
+             reordering",
             names(by)
         ),
         Fault::Output(Difference { why, .. }) => format!(
-            "output differs when ranks are moved by {}: {why}, in two runs alike and in none of {count} without moves",
+            "output differs when ranks are reordered by {}: {why}, in two runs alike, but in none of {count} runs \
+             without reordering",
             names(by)
         ),
     };
@@ -202,45 +208,44 @@ fn blame(
     for function in by.iter().filter(|_| by.len() > 1) {
         let others = by.iter().filter(|other| *other != function).map(|other| other.word());
         let word = format!("{word}:{}", others.collect::<Vec<_>>().join("+"));
-        let shown = format!("moved at random, but not by {}", function.name());
+        let shown = format!("ranks reordered at random, but not by {}", function.name());
         if let Outcome::Same(_) = runs.examine(&word, &shown)? {
             right.push(*function);
         }
     }
     if !right.is_empty() {
-        text += &format!(". It is right if {} moves no rank", names(&right));
+        text += &format!(". The program works if {} keeps ranks", names(&right));
     }
     for (narrower, what) in [
-        ("all", "moves no rank where the program passes reorder = 0"),
+        ("all", "keeps ranks if the program passes reorder = 0"),
         (
             "on",
-            "moves no rank by distributed graphs that do not ask for it in their info, nor twice by a topology of a topology",
+            "keeps ranks in distributed graphs whose info does not ask for reordering, and in topologies of topologies",
         ),
     ] {
         let word = word.replacen(reach, narrower, 1);
         if narrower != reach
-            && let Outcome::Same(moves) = runs.examine(&word, "less moved at random")?
+            && let Outcome::Same(moves) = runs.examine(&word, "fewer ranks reordered at random")?
         {
-            let rest = if moves.by().is_empty() { "; no rank is moved then" } else { "" };
-            text +=
-                &format!(". With CARTOGRAPH_REORDER={narrower}, which {what}, it is right{rest}");
+            let rest = if moves.by().is_empty() { "; no rank is reordered then" } else { "" };
+            text += &format!(". It works with CARTOGRAPH_REORDER={narrower}, which {what}{rest}");
             return Ok(text);
         }
     }
     text += &match fault {
         Fault::Run(_) => format!(". Run it with CARTOGRAPH_REORDER=off; {INSTEAD}"),
         Fault::Output(Difference { ignorable: Some(options), .. }) => format!(
-            ". Only lines that name ranks, coordinates or hosts differ: if they only say where ranks are, try again \
-             with {options}; else run it with CARTOGRAPH_REORDER=off; {INSTEAD}"
+            ". Only lines that name ranks, coordinates or hosts differ: if they only report the place of ranks, try \
+             again with {options}; otherwise run it with CARTOGRAPH_REORDER=off; {INSTEAD}"
         ),
         Fault::Output(_) => format!(
-            ". If it is only a host name or a time, add --ignore TEXT; else run it with CARTOGRAPH_REORDER=off; \
-             {INSTEAD}"
+            ". If the difference is only a host name or a time, add --ignore TEXT; otherwise run it with \
+             CARTOGRAPH_REORDER=off; {INSTEAD}"
         ),
     };
     Ok(text)
 }
 
 fn cannot_tell(why: &str) -> Failure {
-    Failure::new(format!("cannot tell whether the program works when ranks are moved: {why}"))
+    Failure::new(format!("cannot tell whether the program works when ranks are reordered: {why}"))
 }

@@ -12,7 +12,7 @@ use cartograph_core::report::Document;
 pub(super) struct Moves {
     /// True if there is a report.
     pub(super) are_known: bool,
-    /// The constructors that were called, and whether they moved processes.
+    /// The constructors that were called, and whether they reordered ranks.
     by: BTreeMap<Function, bool>,
 }
 
@@ -41,12 +41,12 @@ impl Moves {
         }
     }
 
-    /// Returns whether no constructor was called.
+    /// True if no constructor was called.
     pub(super) fn has_no_topology(&self) -> bool {
         self.by.is_empty()
     }
 
-    /// The constructors that moved processes.
+    /// The constructors that reordered ranks.
     pub(super) fn by(&self) -> Vec<Function> {
         self.by.iter().filter(|(_, moved)| **moved).map(|(function, _)| *function).collect()
     }

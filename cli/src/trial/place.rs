@@ -1,5 +1,5 @@
-//! The directory in which a program is tried: a copy, so that every run finds the same files, a checkpoint perhaps, and the
-//! user's own stay as they are.
+//! The directory in which a program is tried: a copy, so that every run finds the same files, such as a checkpoint, and
+//! the user's files do not change.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,14 +9,14 @@ use tempfile::TempDir;
 
 use crate::output::{Failure, Result};
 
-/// A larger directory, or one with more in it, is not copied for each run.
+/// A directory that is larger, or has more files, is not copied for each run.
 const MOST_BYTES: u64 = 1 << 28;
 const MOST_ENTRIES: usize = 10_000;
 
 /// A directory for runs.
 pub(super) struct Place {
     original: PathBuf,
-    /// Beside the original, so that relative paths out of it lead to the same files.
+    /// The copy is next to the original, so that relative paths to the outside remain valid.
     copy: Option<TempDir>,
 }
 
@@ -44,7 +44,7 @@ impl Place {
         Ok(Self { original, copy: Some(copy) })
     }
 
-    /// The directory for the next run, with the files as they were at first.
+    /// The directory for the next run, with its original files.
     pub(super) fn fresh(&self) -> Result<&Path> {
         let Some(copy) = &self.copy else { return Ok(&self.original) };
         let copied = clear(copy.path()).and_then(|()| copy_all(&self.original, copy.path()));
@@ -57,7 +57,7 @@ impl Place {
         })
     }
 
-    /// The directory for what is kept of runs: runs neither find it in theirs nor lose it.
+    /// The directory for results, which runs neither see nor remove.
     pub(super) fn for_reports(&self) -> &Path {
         match (&self.copy, self.original.parent()) {
             (Some(_), Some(beside)) => beside,
@@ -65,7 +65,7 @@ impl Place {
         }
     }
 
-    /// The directory, in words, for the user to know what becomes of the files.
+    /// Tells the user what happens to the files in the directory.
     pub(super) fn text(&self) -> &'static str {
         match self.copy {
             Some(_) => "runs use a copy of this directory; its files stay as they are\n",
@@ -76,13 +76,13 @@ impl Place {
         }
     }
 
-    /// Returns whether runs change the user's own files.
+    /// True if runs change the user's own files.
     pub(super) fn is_original(&self) -> bool {
         self.copy.is_none()
     }
 }
 
-/// Returns whether a directory is too large to be copied for each run.
+/// True if a directory is too large to be copied for each run.
 fn is_large(root: &Path) -> bool {
     let (mut bytes, mut entries) = (0, 0);
     let mut directories = vec![root.to_owned()];
@@ -102,7 +102,7 @@ fn is_large(root: &Path) -> bool {
     false
 }
 
-/// Removes what is in a directory.
+/// Removes the contents of a directory.
 fn clear(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -114,7 +114,7 @@ fn clear(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies files, links and directories with their times, by which programs find their latest files.
+/// Copies files, links and directories with their times, since programs may look for their latest files.
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;

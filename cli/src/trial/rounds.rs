@@ -21,21 +21,21 @@ use crate::runs::job::{self, Ended, Run};
 /// The time limit of a baseline run.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// The number of extra baseline runs to check whether the output differs from run to run anyway.
+/// The number of extra baseline runs to check whether the output differs from run to run.
 const DOUBTS: u32 = 3;
 
-/// The most lines, and the most files, that are named of those not compared.
+/// The most lines, and the most files, that are named as not compared.
 const MOST_NAMED: usize = 5;
 
 /// The result of the runs of one variant.
 pub(super) enum Outcome {
-    /// The same as the baseline, or no rank was moved.
+    /// The same as the baseline, or no rank was reordered.
     Same(Moves),
     /// A run fails, and no baseline run does.
     Fails(Moves, String),
-    /// Two runs differ alike from all baseline runs.
+    /// Two runs differ from all baseline runs in the same way.
     Differs(Moves, Difference),
-    /// Two runs differ, and not alike.
+    /// Two runs differ, but not in the same way.
     Unclear(String),
 }
 
@@ -43,7 +43,7 @@ pub(super) enum Outcome {
 pub(super) struct Difference {
     /// The difference, in words.
     pub(super) why: String,
-    /// The options by which it is ignored, if it only names places of ranks.
+    /// The options that ignore it, if it names only the places of ranks.
     pub(super) ignorable: Option<String>,
 }
 
@@ -52,20 +52,20 @@ pub(super) struct Runs<'a> {
     launch: Launch,
     input: Input,
     place: Place,
-    /// The place for the reports of runs, which all nodes share.
+    /// The directory for the reports of runs, which all nodes share.
     reports: TempDir,
-    /// True if a run left too many files to look at.
+    /// True if a run left too many files to compare.
     too_many_files: bool,
-    /// The files that baseline runs have written, and whether another run may have been the last to.
+    /// The files written by baseline runs, and whether another run may have been the last to write them.
     written: BTreeSet<String>,
     rewritten: bool,
-    /// The files that runs without moves left behind.
+    /// The output and files of runs without reordering.
     unmoved: Vec<Lines>,
     baselines: u32,
-    /// The number of [`DOUBTS`] that are left.
+    /// How many of the [`DOUBTS`] are left.
     doubts: u32,
     longest: Duration,
-    /// For the environment of runs under Cartograph.
+    /// A variable for the environment of runs under Cartograph.
     pub(super) setting: Option<&'static str>,
     /// The lines that differed between runs of one kind.
     varying: BTreeSet<String>,
@@ -85,7 +85,7 @@ impl Observed {
 }
 
 impl<'a> Runs<'a> {
-    /// Runs the program by itself, twice, to know what it does and what differs from run to run.
+    /// Runs the program twice without Cartograph, to learn its output and what differs from run to run.
     pub(super) fn baseline(arguments: &'a Arguments, launch: Launch) -> Result<Self> {
         let root = env::current_dir()
             .map_err(|error| Failure::new(format!("cannot find the working directory: {error}")))?;
@@ -119,8 +119,8 @@ impl<'a> Runs<'a> {
         output::print(&line).map(|()| runs)
     }
 
-    /// Runs the program under Cartograph, twice if it differs, and says on a line what came of it. `reorder` is the
-    /// value of `CARTOGRAPH_REORDER`, and `shown` what it does.
+    /// Runs the program under Cartograph, twice if its output differs, and prints the outcome on a line. `reorder` is the
+    /// value of `CARTOGRAPH_REORDER`, and `shown` describes its effect.
     pub(super) fn examine(&mut self, reorder: &str, shown: &str) -> Result<Outcome> {
         let is_off = reorder == "off";
         let first = self.run_under(reorder, shown)?;
@@ -136,9 +136,9 @@ impl<'a> Runs<'a> {
         };
         let line = match &outcome {
             Outcome::Same(moves) => match moves.by() {
-                by if !by.is_empty() => format!("output unchanged; moved by {}", names(&by)),
+                by if !by.is_empty() => format!("output unchanged; reordered by {}", names(&by)),
                 _ if is_off => "output unchanged".into(),
-                _ => "no rank was moved".into(),
+                _ => "no rank was reordered".into(),
             },
             Outcome::Fails(_, why) | Outcome::Unclear(why) => why.clone(),
             Outcome::Differs(_, difference) => format!("output differs twice: {}", difference.why),
@@ -147,7 +147,7 @@ impl<'a> Runs<'a> {
         Ok(outcome)
     }
 
-    /// Judges two runs in one way together, of which the first differs.
+    /// Judges two runs of one variant, of which the first differs from the baseline.
     fn agree(&mut self, first: Observed, second: Observed, is_off: bool) -> Result<Outcome> {
         let failed: Vec<&Observed> =
             [&first, &second].into_iter().filter(|run| run.failed()).collect();
@@ -157,7 +157,7 @@ impl<'a> Runs<'a> {
             return Ok(Outcome::Fails(first.moves, why));
         }
         loop {
-            // Without moves it is time that makes a difference, before anything else.
+            // Without reordering, differences most likely come from times.
             let goes_on = self.doubts > 0;
             match self.difference(&[&first, &second]) {
                 Some(_) if is_off && goes_on => {}
@@ -177,7 +177,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// The first difference between the outputs of all of these runs, made in one way, and all without moves.
+    /// The first difference between the outputs of all of these runs, of one variant, and all runs without reordering.
     fn difference(&mut self, runs: &[&Observed]) -> Option<Difference> {
         let lines: Vec<&Lines> = runs.iter().map(|run| &run.lines).collect();
         let unmoved: Vec<&Lines> = self.unmoved.iter().collect();
@@ -187,13 +187,13 @@ impl<'a> Runs<'a> {
         found.difference.map(|why| Difference { why, ignorable })
     }
 
-    /// Returns whether something of the output is alike in all runs without moves, so that it can be compared.
+    /// True if some of the output is the same in all runs without reordering, so that it can be compared.
     pub(super) fn compares_output(&self) -> bool {
         let unmoved: Vec<&Lines> = self.unmoved.iter().collect();
         compare::compare(&unmoved, &unmoved, self.arguments.tolerance).compared > 0
     }
 
-    /// Runs the program by itself; how long it took.
+    /// Runs the program without Cartograph; returns how long that took.
     fn run_baseline(&mut self) -> Result<Duration> {
         self.baselines += 1;
         let shown = format!("baseline run {}", self.baselines);
@@ -232,7 +232,7 @@ impl<'a> Runs<'a> {
         self.too_many_files |= files.too_many;
         for (name, path) in written {
             if !ignored.iter().any(|word| name.contains(word)) {
-                // One that cannot be read is as if it were not there.
+                // An unreadable file is ignored.
                 let _ = files::add(&mut lines, &name, &path, ignored);
             }
             self.written.extend(baseline.then_some(name));
@@ -253,14 +253,17 @@ impl<'a> Runs<'a> {
         if self.rewritten { self.run_baseline().map(drop) } else { Ok(()) }
     }
 
-    /// Describes what was compared and what not.
+    /// Describes what was compared and what was not.
     pub(super) fn compared(&self) -> String {
         let written: Vec<String> = self.written.iter().cloned().collect();
         let files = match self.too_many_files {
             true => String::new(),
             false if written.is_empty() => "; no files were written below this directory".into(),
             false if self.place.is_original() => {
-                format!(", files, which are left as without moves: {}", listed(&written))
+                format!(
+                    ", files, which are left as in a run without reordering: {}",
+                    listed(&written)
+                )
             }
             false => format!(", files: {}", listed(&written)),
         };
@@ -271,14 +274,14 @@ impl<'a> Runs<'a> {
         let varying: Vec<String> = self.varying.iter().cloned().collect();
         let varying = match varying.is_empty() {
             true => String::new(),
-            false => format!(", and what differs from run to run: {}", listed(&varying)),
+            false => format!(", data that differs from run to run: {}", listed(&varying)),
         };
         format!(
             "compared: exit code, stdout{files}\nnot compared: stderr, the order of lines{too_many}{varying}\n"
         )
     }
 
-    /// The number of runs without moves.
+    /// The number of runs without reordering.
     pub(super) fn count_unmoved(&self) -> usize {
         self.unmoved.len()
     }
@@ -289,7 +292,7 @@ pub(super) fn names(functions: &[Function]) -> String {
     functions.iter().map(|function| function.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// The first of some words, and how many more there are.
+/// The first few words, and the number of the others.
 fn listed(words: &[String]) -> String {
     let more = match words.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),

@@ -24,9 +24,9 @@ pub(super) struct Runs {
     pub(super) dropped: Option<String>,
     /// True if it was dropped because its output differs.
     pub(super) differs: bool,
-    /// True if that is because it cannot be run.
+    /// True if it was dropped because it cannot be run.
     pub(super) failed: bool,
-    /// The options by which what differs is ignored, if that names places of ranks.
+    /// The options that ignore the difference, if it names only the places of ranks.
     pub(super) ignorable: Option<String>,
 }
 
@@ -58,14 +58,14 @@ pub(super) struct Measured {
     pub(super) all: Vec<Runs>,
     /// The cores of a node, if placed ranks are not bound to one each.
     pub(super) cores: Option<usize>,
-    /// The variant of each run that came to its end, in their order, and its time from `MPI_Init` to `MPI_Finalize`.
+    /// The variant of each completed run, in order, and its time from `MPI_Init` to `MPI_Finalize`.
     pub(super) ended: Vec<(usize, f64)>,
     /// True if the user interrupted the rounds, after enough runs.
     pub(super) is_interrupted: bool,
 }
 
 impl Measured {
-    /// The runs that came to their end, in their order: the placement, and the time from `MPI_Init` to `MPI_Finalize`.
+    /// The completed runs, in order: the placement, and the time from `MPI_Init` to `MPI_Finalize`.
     pub(super) fn ended(&self) -> impl Iterator<Item = (&Arm, f64)> {
         self.ended.iter().map(|(at, seconds)| (&self.all[*at].arm, *seconds))
     }
@@ -100,7 +100,7 @@ impl Measured {
         json!({"time": self.time(), "variants": variants.collect::<Vec<_>>()})
     }
 
-    /// A table of what was measured.
+    /// A table of the measurements.
     pub(super) fn text(&self, unit: &str) -> String {
         let time = self.time();
         let longest = self.all.iter().map(|runs| runs.arm.order.chars().count()).max();

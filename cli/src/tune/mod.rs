@@ -19,7 +19,7 @@ use crate::runs::job;
 pub(crate) use arguments::Arguments;
 use recorded::Recorded;
 
-/// More work of others than this part of the processors makes times worth little.
+/// With a higher load by others, as a fraction of the processors, times are unreliable.
 const MUCH_LOAD: f64 = 0.5;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     outcome::write(arguments, &file, &recorded, &forecast, measured.as_ref())
 }
 
-/// Says that other work makes times worth little.
+/// Warns if other work makes times unreliable.
 fn say_load() -> Result<()> {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load: f64 = text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0);

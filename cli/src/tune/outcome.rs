@@ -72,16 +72,16 @@ pub(super) fn write(
 fn keep(recorded: &Recorded, measured: &Measured) {
     let Recorded { recording, machine, key, .. } = recorded;
     let kept = key.as_ref().ok_or("cannot read the program".to_owned()).and_then(|key| {
-        // Other dims are another program's.
+        // A run with other dims counts as another program.
         let runs = measured.ended().filter(|(arm, _)| !matches!(arm.way, Way::Dims(_)));
         run::keep(key, recording, machine, runs, measured.failed())
     });
     if let Err(why) = kept {
-        output::say(&format!("{why}; cartograph run will not know these runs"));
+        output::say(&format!("{why}; cartograph run will not use these runs"));
     }
 }
 
-/// Writes all that was found out, without names of nodes and arguments.
+/// Writes all results, without names of nodes and arguments.
 fn write_json(
     file: &Path,
     recorded: &Recorded,
@@ -140,9 +140,9 @@ fn uses(
     text
 }
 
-/// The use of a rank file, in words.
+/// Describes how to use a rank file.
 fn rank_file_use(arm: &Arm, placer: &Placer, ranks: &Path, job: &Job<'_>) -> String {
-    // Not by the profile, whose order of the world would come on top of the rank file's.
+    // Not with the profile, whose order of MPI_COMM_WORLD would be applied on top of the rank file's.
     let combining = "env CARTOGRAPH_COMBINE=on cartograph exec --reorder off PROGRAM";
     let program = if arm.combines { combining } else { "PROGRAM" };
     let Some((usage, names_nodes)) = placer.usage(ranks, job, program) else {

@@ -78,7 +78,7 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// The first words of what `MPI_Get_library_version` says.
+    /// The first words of `MPI_Get_library_version`.
     pub(super) fn mpi(&self) -> &str {
         self.recording.mpi.split([',', '\n']).next().unwrap_or_default().trim()
     }

@@ -67,7 +67,7 @@ fn prepared(
         let start = placer.start(&arm, &job, &directory.join(format!("ranks-{number}")))?;
         let dropped = start.as_ref().err().map(|why| match &placer.no_world {
             Some(no_world) => {
-                format!("{why}; nor can MPI_COMM_WORLD get another order: {no_world}")
+                format!("{why}; MPI_COMM_WORLD cannot be reordered either: {no_world}")
             }
             None => why.clone(),
         });
@@ -81,8 +81,8 @@ fn prepared(
     variants.into_iter().enumerate().map(runs).collect()
 }
 
-/// The number of cores of a node, if ranks are not to be bound to one each: where the launcher does not bind them so by
-/// itself, as `cartograph where` shows in place of the program, or there are too few.
+/// The number of cores of a node, if ranks must not be bound to one core each: if the launcher does not bind them that
+/// way, as `cartograph where` in place of the program shows, or there are too few cores.
 fn free_cores(launch: &Launch, machine: &Machine) -> Option<usize> {
     const LONGEST: Duration = Duration::from_secs(60);
     let asked =
@@ -97,10 +97,10 @@ fn free_cores(launch: &Launch, machine: &Machine) -> Option<usize> {
 struct Rounds<'a> {
     arguments: &'a Arguments,
     input: &'a Input,
-    /// The longest a run may take.
+    /// The time limit of a run.
     longest: Duration,
     files: Files,
-    /// The directory in which processes note how long they ran.
+    /// The directory in which processes write their run times.
     clock: PathBuf,
     measured: Measured,
 }
@@ -133,7 +133,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// Runs a variant, of those that are left in a round.
+    /// Runs one of the remaining variants of a round.
     fn run_once(&mut self, at: usize, round: u32, left: usize) -> Result<()> {
         let Runs { arm, start, .. } = &self.measured.all[at];
         let Some(start) = start else { return Ok(()) };
@@ -161,7 +161,7 @@ impl Rounds<'_> {
         compare::add(&mut lines, "stdout", &answers.join("\n"), ignored);
         for (name, path) in self.files.written() {
             if !ignored.iter().any(|word| name.contains(word)) {
-                // One that cannot be read is as if it were not there.
+                // An unreadable file is ignored.
                 let _ = files::add(&mut lines, &name, &path, ignored);
             }
         }

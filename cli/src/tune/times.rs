@@ -1,4 +1,4 @@
-//! The times of runs, and what they prove.
+//! The times of runs, and the significance of their differences.
 
 use std::fs;
 use std::path::Path;
@@ -7,17 +7,17 @@ use cartograph_core::learn::CLAIMED;
 use cartograph_core::learn::measure::paired_gain;
 use cartograph_traffic::Recording;
 
-/// The least gain that is worth a setting, however sure.
+/// A smaller gain does not justify a setting, however significant it is.
 pub(super) const LEAST_GAIN: f64 = 1.02;
 
-/// The order in which variants run: each round begins with the next one, so that a machine that becomes slower or faster
-/// changes all of them alike.
+/// The order in which variants run: each round begins with the next variant, so that a machine that slows down or
+/// speeds up affects all of them alike.
 pub(super) fn turns(round: u32, count: usize) -> impl Iterator<Item = usize> {
     (0..count).map(move |turn| (turn + round as usize) % count)
 }
 
-/// Returns whether a variant is faster than the baseline, beyond doubt for one of several that are tested: together they
-/// claim a gain that is not there in 1 % of cases at most.
+/// True if a variant is significantly faster than the baseline, as one of several that are tested: together they report a
+/// false gain in at most 1 % of cases.
 pub(super) fn is_faster(baseline: &[f64], times: &[f64], tests: usize) -> bool {
     // Of a two-sided interval one side counts.
     let level = 2.0 * CLAIMED / tests.max(1) as f64;
@@ -42,7 +42,7 @@ pub(super) fn noted(directory: &Path) -> Option<Noted> {
     Some(Noted { seconds: found.nanoseconds as f64 * 1e-9, nodes })
 }
 
-/// The last time that a program prints.
+/// The last time in a program's output.
 pub(super) fn printed(regex: &regex::Regex, text: &str) -> Option<f64> {
     let found = regex.captures_iter(text).last()?;
     let words = found.get(1).or(found.get(0))?.as_str();
@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    /// The noise of runs of real programs, as `make lab-programs` has measured it, in round numbers.
+    /// The noise of runs of real programs, as measured by `make lab-programs`, in round numbers.
     const NOISE: [f64; 6] = [0.01, 0.02, 0.03, 0.05, 0.07, 0.08];
 
     #[test]

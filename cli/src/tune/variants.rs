@@ -47,7 +47,7 @@ pub(super) fn choose(arguments: &Arguments, recorded: &Recorded) -> Result<(Fore
         placer.obstacle().filter(|_| variants.iter().any(|arm| arm.way == Way::World))
     {
         output::print(&format!(
-            "\nthe launcher does not place ranks: {why}; MPI_COMM_WORLD gets another order instead\n"
+            "\nthe launcher does not place ranks: {why}; reordering MPI_COMM_WORLD instead\n"
         ))?;
     }
     if arguments.dims {
@@ -82,7 +82,7 @@ fn of_forecast(
     variants
 }
 
-/// Returns whether small blocks of neighborhood collectives between nodes might share messages.
+/// True if small blocks of neighborhood collectives between nodes might share messages.
 fn may_combine(recording: &Recording, machine: &Machine) -> bool {
     let nodes = machine.nodes();
     let called = COMBINABLE.iter().filter(|(name, _)| recording.collectives.contains_key(*name));
@@ -95,7 +95,7 @@ fn may_combine(recording: &Recording, machine: &Machine) -> bool {
     })
 }
 
-/// The order in which the program is started, with other dims; `None` if no small box has them.
+/// The default order with other dims; `None` if no small box has them.
 fn of_dims(better: BetterDims, machine: &Machine) -> Option<Arm> {
     Some(Arm {
         order: format!("dims {}", better.better),

@@ -1,4 +1,4 @@
-//! `cartograph exec`, with libraries that only have the names of MPIs; `tests/hosts/cases/exec.rs` has real ones.
+//! `cartograph exec` with libraries that have only the names of MPIs; `tests/hosts/cases/exec.rs` uses real ones.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,14 +9,14 @@ use crate::jobs::LAUNCHER;
 use crate::run::{self, COMMAND, Directory, Run, cartograph};
 use crate::tune::Bench;
 
-/// Builds something with the C compiler that Rust needs as well.
+/// Builds a file with the C compiler, which Rust needs as well.
 fn cc(directory: &Path, source: &str, output: &str, flags: &[&str]) -> PathBuf {
     let output = directory.join(output);
     fs::create_dir_all(output.parent().unwrap()).unwrap();
     let file = directory.join("source.c");
     fs::write(&file, source).unwrap();
     let mut command = Command::new("cc");
-    // The loader would complain of libraries that are left out as needless.
+    // Otherwise the linker would drop libraries that are not needed.
     command.current_dir(directory).arg("-Wl,--no-as-needed").arg(&file).args(flags);
     let done = command.arg("-o").arg(&output).output().unwrap();
     assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
@@ -30,7 +30,7 @@ fn library(directory: &Path, folder: &str, name: &str, function: &str) {
     cc(directory, &source, &format!("{folder}/{name}"), &["-shared", "-fPIC", &soname]);
 }
 
-/// MPIs as they are found on machines, and what is installed for them.
+/// MPIs as found on machines, and an installation for them.
 struct Machine {
     directory: Directory,
 }
@@ -100,7 +100,7 @@ impl Machine {
     }
 }
 
-/// The program runs, and a line says what is wrong.
+/// Checks that the program runs, and that a line reports the fault.
 fn warns(run: Run, words: &str) -> String {
     let done = run.output();
     let stderr = String::from_utf8_lossy(&done.stderr);
@@ -118,7 +118,7 @@ fn programs_get_their_arguments_and_settings() {
     let shown = program.display();
     let plain = machine.exec("", &program).arg("--report").stdout_only();
     assert_eq!(plain, format!("{library}\n-\n-\n-\n-\nauto\n{shown} 1 --report\n"));
-    // The program's own exit code is the command's.
+    // The command returns the program's exit code.
     assert_eq!(machine.exec("", &program).spawn().wait().unwrap().code(), Some(7));
 
     let other = machine.directory.join("mpich/libmpich.so.12");
@@ -127,7 +127,7 @@ fn programs_get_their_arguments_and_settings() {
     let preloaded = format!("{library}:{}", other.display());
     assert_eq!(all, format!("{preloaded}\n1\n2x4x16\nalways\n16,1\nours\n{shown} 0 -\n"));
 
-    // Files are those of the directory in which the command runs.
+    // Relative files belong to the directory in which the command runs.
     let file = machine.exec("--report=x.json --layout Cargo.toml", &program).stdout_only();
     let here = std::env::current_dir().unwrap();
     let files =
@@ -234,7 +234,7 @@ fn recorders_have_what_the_mpi_has() {
             machine.lib(&format!("cartograph/record-{kind}.so"))
         );
     }
-    // Of a script nothing is known but what the user says.
+    // For a script, only the user's option names the MPI.
     let script = at.join("script");
     fs::write(&script, "#!/bin/sh\necho $LD_PRELOAD\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
@@ -257,7 +257,7 @@ fn libraries_are_taken_from_where_they_are_installed() {
         lines.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
     };
     assert_eq!(mpis("bin/cartograph"), ["ours"]);
-    // Others may put something beside a command that lies elsewhere.
+    // Others may put files next to a command that is installed elsewhere.
     assert!(mpis("cartograph").is_empty());
     assert!(mpis("sub/cartograph").is_empty());
     let set =
@@ -270,7 +270,7 @@ fn libraries_are_taken_from_where_they_are_installed() {
         }
         set(file, 0o755).unwrap();
         assert_eq!(mpis("bin/cartograph"), ["ours"]);
-        // Only root can show the rest: what neither the command's owner nor root owns.
+        // Only root can test the rest: files that neither the command's owner nor root owns.
         if std::os::unix::fs::chown(at.join(file), Some(12345), None).is_ok() {
             assert!(mpis("bin/cartograph").is_empty());
             std::os::unix::fs::chown(at.join(file), Some(0), None).unwrap();

@@ -1,11 +1,11 @@
-//! SECURITY.md: what others have written is an error at worst.
+//! SECURITY.md: files of others cause at worst an error.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::run::{Directory, cartograph};
 
-/// Files that the command does not read, or that look almost like those that it reads.
+/// Files that the command does not read, or that almost look like those that it reads.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let mut state = 1u64;
     let mut noise = std::iter::repeat_with(|| {

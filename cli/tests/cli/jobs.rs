@@ -1,5 +1,5 @@
-//! `cartograph run` with launchers and programs of our own, where launchers take no rank file and after `cartograph tune`;
-//! `tests/hosts/cases/jobs.rs` has real ones.
+//! `cartograph run` with simulated launchers and programs, for launchers without rank files and after `cartograph
+//! tune`; `tests/hosts/cases/jobs.rs` uses real ones.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::run::{COMMAND, at};
 use crate::trial::PROLOGUE;
 use crate::tune::{Bench, has};
 
-/// What a launcher does that starts `cartograph where` on four nodes, as a rank file says if there is one.
+/// A launcher that starts `cartograph where` on four nodes, as given by a rank file if there is one.
 pub(crate) const LAUNCHER: &str = r#"case "$*" in
 *" where" | *" --reads "*)
     for file; do :; done
@@ -27,8 +27,8 @@ pub(crate) const LAUNCHER: &str = r#"case "$*" in
 esac
 "#;
 
-/// Records a run on the nodes that ranks are on, which takes half the time where ranks are moved, and notes how they were.
-/// `differs` is there if its output is to depend on that.
+/// Records a run on the ranks' nodes, which takes half the time if ranks are reordered, and notes the settings. If
+/// `differs` exists, the output depends on them.
 const PROGRAM: &str = r#"here=$(dirname "$0")
 record=$CARTOGRAPH_RECORD$CARTOGRAPH_CLOCK
 if [ "$record" ]; then
@@ -48,19 +48,19 @@ if [ "$record" ]; then
 fi
 if [ -e "$here/differs" ] && moved; then echo sum 6; else echo sum 5; fi"#;
 
-/// The notes of a job in the default order, and of one whose ranks stay but that is not recorded.
+/// The notes of a job in the default order, and of one whose ranks are kept and that is not recorded.
 const UNMOVED: &str = "reorder: weights: world: \n";
 const UNCHANGED: &str = "";
 
 /// A program and a launcher.
 struct Jobs {
     bench: Bench,
-    /// The words of the launcher.
+    /// The launcher's command line.
     words: &'static str,
 }
 
 impl Jobs {
-    /// A program that lets its grid be moved, or not, and MPICH 4.
+    /// A program that allows reordering its grid, or not, and MPICH 4.
     fn new(name: &str, reorder: bool) -> Self {
         let words = "-launcher fork -hosts n0:4,n1:4,n2:4,n3:4 -n 16";
         Self::under("hydra", "MPICH Version: 4.0.2", words, name, reorder)
@@ -94,13 +94,13 @@ impl Jobs {
         command
     }
 
-    /// What a job notes and what is said of it, in one line.
+    /// The notes of a job and the command's message, which is one line.
     #[track_caller]
     fn run(&self, options: &str) -> (String, String) {
         self.run_on("", options)
     }
 
-    /// The same of a job that gets these nodes, or the usual ones.
+    /// The same for a job on these nodes, or the usual ones.
     #[track_caller]
     fn run_on(&self, nodes: &str, options: &str) -> (String, String) {
         let seen = self.bench.directory.join("seen");
@@ -124,7 +124,7 @@ impl Jobs {
         library
     }
 
-    /// What is known of the program.
+    /// The output of `cartograph known`.
     fn known(&self) -> Value {
         let mut known = Command::new(COMMAND);
         known.args(["known", "--json"]).env("CARTOGRAPH_STORE", self.bench.directory.join("store"));
@@ -132,7 +132,7 @@ impl Jobs {
         known["programs"][0].clone()
     }
 
-    /// Tries the program, which ends with this code.
+    /// Tries the program, and expects this exit code.
     fn tries(&self, code: i32) {
         let done = self.command("try --runs 1").output().unwrap();
         self.bench.said(code, &done);
@@ -148,11 +148,11 @@ fn grids_are_moved_where_a_trial_or_the_user_allows_it() {
     has(&said, "no option -rankmap");
     has(
         &said,
-        "; cartograph try finds out whether its grids may be moved instead; --world reorders",
+        "; cartograph try checks whether its grids may be reordered instead; --world reorders",
     );
     let (out, said) = jobs.run("");
     assert_eq!(out, UNCHANGED);
-    has(&said, "whether its grids may be moved instead");
+    has(&said, "whether its grids may be reordered instead");
     has(&said, "; the job ran unchanged");
     let moved = "reorder:on weights:4x4:1,1 world: \n";
     let (out, said) = jobs.run("--moves-grids");
@@ -161,16 +161,16 @@ fn grids_are_moved_where_a_trial_or_the_user_allows_it() {
         &said,
         "/program in weights 1,1: 2.00x the speed of the default order so far (1 and 1 runs)",
     );
-    // The user's word that nothing is to be reordered counts more.
+    // The user's CARTOGRAPH_REORDER=off takes precedence.
     let done = jobs.command("run --moves-grids").env("CARTOGRAPH_REORDER", "off").output().unwrap();
     has(&String::from_utf8_lossy(&done.stderr), "; the job ran unchanged");
-    // What is found out counts more than what the user says.
+    // The verdict takes precedence over the user's option.
     fs::write(jobs.bench.directory.join("differs"), "").unwrap();
     jobs.tries(1);
     for options in ["", "--moves-grids"] {
         let (out, said) = jobs.run(options);
         assert_eq!(out, UNCHANGED);
-        has(&said, "by cartograph try, its grids must not be moved");
+        has(&said, "cartograph try found that its grids must not be reordered");
     }
     fs::remove_file(jobs.bench.directory.join("differs")).unwrap();
     jobs.tries(0);
@@ -178,8 +178,8 @@ fn grids_are_moved_where_a_trial_or_the_user_allows_it() {
     assert_eq!(out, moved, "{said}");
     // Another build is another program.
     jobs.bench.script("program", &format!("{PROLOGUE}{PROGRAM}\ntrue"));
-    has(&jobs.run("").1, "whether its grids may be moved");
-    // What is forgotten is so with its verdict.
+    has(&jobs.run("").1, "whether its grids may be reordered");
+    // Forgetting a program also forgets its verdict.
     let mut known = Command::new(COMMAND);
     known.args(["known", "--forget", "program"]);
     known.env("CARTOGRAPH_STORE", jobs.bench.directory.join("store"));
@@ -193,27 +193,27 @@ fn the_world_is_reordered_where_the_user_allows_it() {
     let jobs = Jobs::new("world", false);
     let (_, said) = jobs.run("");
     has(&said, "no option -rankmap to place ranks; --world reorders MPI_COMM_WORLD instead");
-    // A program that keeps its grids has nothing that might be moved.
+    // A program without grids has nothing to reorder.
     let (_, said) = jobs.run("--moves-grids");
     has(&said, "; the job ran unchanged");
-    // On all nodes, or processes would wait for those that do not.
+    // All nodes must have it, or processes would wait for those without.
     let done = jobs.command("run --world").env("BLIND", "1").output().unwrap();
     has(&String::from_utf8_lossy(&done.stderr), "not all nodes can read the store; the job ran");
     let (out, said) = jobs.run("--world");
     assert_eq!(out, "reorder:off weights: world:set \n", "{said}");
     has(&said, ", world reordered: 2.00x the speed of the default order so far");
-    // It is to blame if the program fails, so the next job is not started so.
+    // The placement is blamed if the program fails, so the next job does not use it.
     fs::write(jobs.bench.directory.join("fails"), "").unwrap();
     let (_, said) = jobs.run("--world");
     has(&said, "exited with code 3; nothing learned");
     fs::remove_file(jobs.bench.directory.join("fails")).unwrap();
     let (out, _) = jobs.run("--world --no-trial");
     assert_eq!(out, UNMOVED);
-    // Nothing can be preloaded that is not there.
+    // A library that does not exist cannot be preloaded.
     fs::remove_file(jobs.bench.directory.join("lib/cartograph/world-3.so")).unwrap();
     let (out, said) = jobs.run("--world");
     assert_eq!(out, UNCHANGED);
-    has(&said, "; nor can MPI_COMM_WORLD get another order: ");
+    has(&said, "; MPI_COMM_WORLD cannot be reordered either: ");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn what_was_faster_is_used_at_once_on_nodes_of_other_sizes() {
     let uneven = "0 0 0 0 0 1 1 1 1 2 2 2 2 3 3 3";
     let moved = "reorder:off weights: world:set \n";
     assert_eq!(jobs.run("--world").0, UNMOVED);
-    // Nothing is known of placements yet: one is tried, and compared with the jobs on other nodes.
+    // No placement is measured yet: one is tried, and compared with jobs on other nodes.
     let (out, said) = jobs.run_on(uneven, "--world");
     assert_eq!(out, moved, "{said}");
     has(&said, "(predicted ");
@@ -237,7 +237,7 @@ fn what_was_faster_is_used_at_once_on_nodes_of_other_sizes() {
 fn a_job_is_placed_at_once_after_tuning() {
     let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
     let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "tuned", false);
-    // Ranks that were not bound to a core each are not so in other places either.
+    // If ranks were not bound to one core each, they are not elsewhere either.
     let done = jobs.command("tune --runs 4").env("OWN", "4").output().unwrap();
     let text = jobs.bench.said(0, &done);
     has(&text, ": 2.00x faster than the default order (8 runs, 95 % CI ");
@@ -292,8 +292,8 @@ fn no_store_keeps_a_job_from_running() {
     assert_eq!(fs::read_to_string(&entry).unwrap(), later);
 }
 
-/// Kills a process that comes to the point of KILL: in the middle of writing a temporary of the store, before it is
-/// synchronized, after that, or when it has its name.
+/// Kills a process at the point KILL: while it writes a temporary file of the store, before or after fsync, or after
+/// the rename.
 const KILLS: &str = r#"
 #include <signal.h>
 #include <stdlib.h>
@@ -344,7 +344,7 @@ fn a_command_that_is_killed_forgets_one_run_at_most() {
         assert!(done.status.code().is_none() && done.stdout == b"sum 5\n", "{point}: {done:?}");
         runs += kept;
         assert_eq!(jobs.known()["runs"], json!(runs), "{point}");
-        // The next job neither waits for its lock nor minds what it has left.
+        // The next job neither waits for its lock nor is disturbed by its remains.
         let start = Instant::now();
         let (seen, said) = jobs.run("");
         assert!(start.elapsed() < Duration::from_secs(20), "{point}");
@@ -359,7 +359,7 @@ fn a_command_that_is_replaced_still_runs_the_job() {
     let bench = Bench::new("job-replaced", false);
     let command = bench.directory.join("cartograph");
     fs::copy(COMMAND, &command).unwrap();
-    // It is asked for its version before the job is started.
+    // The launcher is asked for its version before the job starts.
     let launcher =
         bench.script("mpiexec", r#"rm -f "$(dirname "$0")/cartograph"; echo "started $*""#);
     let done = at(&command, "run").arg(launcher).arg("-n").arg("2").arg("/bin/true").output();

@@ -1,5 +1,5 @@
-//! `cartograph tune` under each launcher's command line, with launchers that refuse what the real ones refuse:
-//! `tests/launchers`, which `tests/hosts/cases/launchers.rs` compares with these.
+//! `cartograph tune` under each launcher's command line, with simulated launchers that reject what the real ones
+//! reject: `tests/launchers`, which `tests/hosts/cases/launchers.rs` compares with these.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::tuning::NOTED;
 /// The directory of the launchers.
 const STUBS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/launchers");
 
-/// Faster where ranks are placed, by the launcher or by an order of MPI_COMM_WORLD.
+/// Faster if ranks are placed, by the launcher or by an order of MPI_COMM_WORLD.
 const BY_PLACES: &str = "if [ \"$PLACED$CARTOGRAPH_WORLD$MPICH_RANK_REORDER_FILE\" ]; \
                          then echo took 1.0$(($$ % 10)); else echo took 2.0$(($$ % 10)); fi";
 
@@ -21,7 +21,8 @@ const SRUN: (&str, &str) = ("srun", "Open MPI v4.1.4");
 
 const HOSTS: &str = "n0:4,n1:4,n2:4,n3:4";
 
-/// Tunes a program whose grid of 4 x 4 stays, on four nodes, under a launcher with these words, and what that says.
+/// Tunes a program whose grid of 4 x 4 is kept, on four nodes, under a launcher with this command line; returns the
+/// output.
 fn tunes(code: i32, (launcher, mpi): (&str, &str), words: &str, program: &str) -> String {
     tunes_with(true, &[], code, (launcher, mpi), words, program)
 }
@@ -135,7 +136,7 @@ fn variables_that_place_ranks_make_room() {
     let words = format!("--host {HOSTS} -n 16");
     let text = tunes_with(true, &cores, 0, ORTERUN, &words, BY_PLACES);
     has(&text, "OMPI_MCA_rmaps_base_mapping_policy=slot:PE=2 sets the cores of ranks");
-    has(&text, "MPI_COMM_WORLD gets another order instead");
+    has(&text, "reordering MPI_COMM_WORLD instead");
 }
 
 #[test]
@@ -160,7 +161,7 @@ fn where_a_launcher_cannot_place_ranks_the_world_gets_another_order() {
         let text = tunes(0, launcher, &words, BY_PLACES);
         has(&text, "the launcher does not place ranks: ");
         has(&text, why);
-        has(&text, "MPI_COMM_WORLD gets another order instead");
+        has(&text, "reordering MPI_COMM_WORLD instead");
         has(&text, "x faster than the default order");
         has(&text, "exec --profile ");
     }
@@ -168,12 +169,12 @@ fn where_a_launcher_cannot_place_ranks_the_world_gets_another_order() {
 
 #[test]
 fn what_cannot_be_run_is_no_finding() {
-    // Neither by the launcher nor by an order of MPI_COMM_WORLD.
+    // Neither through the launcher nor through an order of MPI_COMM_WORLD.
     let line = format!("-launcher fork -hosts {HOSTS} -n 16");
     let text = tunes_with(false, &[], 1, HYDRA4, &line, BY_PLACES);
     has(&text, "no placement could be tried: ");
-    has(&text, "nor can MPI_COMM_WORLD get another order: ");
-    // The program fails where it is placed, and its error is shown.
+    has(&text, "MPI_COMM_WORLD cannot be reordered either: ");
+    // The program fails when placed, and its error is shown.
     let fails = "[ \"$PLACED\" ] && { echo it is broken >&2; exit 3; }; echo took 2.0$(($$ % 10))";
     let text = tunes(1, ORTERUN, "-n 16", fails);
     has(&text, "no placement could be tried: ");
@@ -183,7 +184,7 @@ fn what_cannot_be_run_is_no_finding() {
     let stays = format!("{NOTED}noted 20; echo took 2.0$(($$ % 10))");
     let text = tunes(1, ORTERUN, "-n 16 --mca pml ob1", &stays);
     has(&text, ": the launcher did not place ranks as in the rank file");
-    // The world keeps its order, and says why.
+    // MPI_COMM_WORLD keeps its order, with a reason.
     let keeps = "[ \"$CARTOGRAPH_WORLD\" ] && echo cartograph: world order unchanged >&2; echo took 2.0$(($$ % 10))";
     let text = tunes(1, HYDRA4, &line, keeps);
     has(&text, "no placement could be tried: ");

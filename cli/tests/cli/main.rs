@@ -1,4 +1,4 @@
-//! The command `cartograph`, run as users run it. Needs no MPI.
+//! The command `cartograph`, run as by users. Needs no MPI.
 
 mod exec;
 mod foreign;
@@ -31,7 +31,7 @@ fn dims_answers_what_mpi_dims_create_does() {
     cartograph("dims 64 2 --box 1x1x10").fails(2, "--box gives 3 sides for 2 dimensions");
     cartograph("dims 64 2 --box 1x0").fails(2, "invalid value '1x0'");
     cartograph("dims seven 2").fails(2, "cartograph dims --help");
-    // Numbers are looked at before memory is taken for them.
+    // Numbers are checked before memory is allocated for them.
     assert_eq!(cartograph("dims 12 1024").stdout(), format!("3x2x2{}\n", "x1".repeat(1021)));
     cartograph("dims 12 1025").fails(2, "1025 is not in 0..=1024");
     cartograph("dims 12 1000000000").fails(2, "1000000000 is not in");
@@ -110,7 +110,7 @@ fn info_and_the_page_of_settings_have_the_same_variables() {
 #[test]
 fn a_reader_may_stop_at_any_time() {
     let mut child = cartograph("plan --dims 500x400 --nodes 2000 --ppn 100 --json").spawn();
-    // More than a pipe holds is still to come.
+    // More output than a pipe holds is still to come.
     drop(child.stdout.take());
     let done = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&done.stderr), "");

@@ -10,7 +10,7 @@ pub(crate) fn numbers(value: &Value) -> Vec<i64> {
     value.as_array().unwrap().iter().map(|number| number.as_i64().unwrap()).collect()
 }
 
-/// J_sum and J_max of a grid without periodic dimensions, counted the plain way.
+/// J_sum and J_max of a grid without periodic dimensions, counted directly.
 fn cost(dims: &[i64], node_of: &[usize]) -> (i64, i64) {
     let mut leaving = vec![0; node_of.len()];
     for cell in 0..node_of.len() {
@@ -110,7 +110,7 @@ fn stencils_and_weights_count_as_they_should() {
     assert_eq!(before("--dims 4x4 --stencil component").0, 24);
     // Two and three steps down as well: 2 x 4 x 2 and 1 x 4 x 2 more.
     assert_eq!(before("--dims 4x4 --stencil hops").0, 24 + 16 + 8);
-    // Three cells below each, but two at the ends.
+    // Three cells below each, except two at the ends.
     assert_eq!(before("--dims 4x4 --stencil moore").0, 2 * 3 * 10);
 }
 
@@ -135,7 +135,7 @@ fn tables_and_pictures_are_for_people() {
     {
         assert!(drawn.contains(words), "{words}: {drawn}");
     }
-    // To stdout it comes alone.
+    // On stdout, it replaces all other output.
     let out = cartograph("plan --dims 2x3x4 --periodic 111 --nodes 2 --ppn 12 --svg -").stdout();
     assert!(out.starts_with("<svg"), "{out}");
     assert!(cartograph("plan --dims 400x400 --nodes 400 --ppn 400").stdout().contains("--svg"));
@@ -178,9 +178,9 @@ fn rank_files_start_each_rank_on_the_node_of_its_place() {
     assert!(fs::read_to_string(&file).unwrap().contains("=n1 slot=0\n"));
     let run = cartograph(&format!("{arguments} slurm")).arg(&file).arg("--hosts").arg("a,b,c");
     run.fails(2, "2 nodes, but 3 names");
-    // What Slurm does to MPICH by it is said where it is made; names that were given are not called made up.
+    // Slurm's effect on MPICH is reported with the rank file; given names are not called placeholders.
     let run = cartograph("plan --dims 2x3 --nodes 2 --ppn 3 --rankfile slurm").arg(&file);
-    // As `scontrol show hostnames` prints them.
+    // In the format of `scontrol show hostnames`.
     let told = run.arg("--hosts").arg("a\nb\n").stdout();
     assert!(
         told.contains("not for MPICH with srun --mpi=pmi2") && !told.contains("placeholders"),
@@ -240,7 +240,7 @@ fn wrong_questions_are_answered_in_one_line() {
     ] {
         cartograph(&format!("plan {arguments}")).fails(2, words);
     }
-    // Before anything is searched for.
+    // Checked before any search.
     for (file, words) in [("/nowhere/x", "cannot write /nowhere/x"), ("/", "it is a directory")] {
         for option in ["--svg", "--rankfile slurm"] {
             let long = "plan --dims 1000x1000 --nodes 1000 --ppn 1000 --seconds 1000";
@@ -255,7 +255,7 @@ fn wrong_questions_are_answered_in_one_line() {
 fn graphs_are_read_and_planned() {
     let directory = Directory::new("plan-graphs");
     let file = directory.join("ring.graph");
-    // A ring of six, in an order that no layout by blocks likes.
+    // A ring of six, in an order unsuitable for any layout by blocks.
     fs::write(&file, "% a ring\n6 6\n4 5\n5 6\n6 4\n1 3\n1 2\n2 3\n").unwrap();
     let run = cartograph("plan --json --nodes 2 --ppn 3 --graph").arg(&file);
     let plan: Value = serde_json::from_str(&run.stdout()).unwrap();
@@ -269,7 +269,7 @@ fn graphs_are_read_and_planned() {
     assert!(svg.contains("graph ring.graph of 6 vertices and 12 edges"), "{svg}");
     assert!(svg.contains("between nodes 12 → 4 (-67 %)\n"), "{svg}");
 
-    // A bound that says nothing is not shown.
+    // A trivial bound is not shown.
     let text = cartograph("plan --nodes 2 --ppn 3 --graph").arg(&file).stdout();
     assert!(text.lines().any(|line| line.starts_with("edges between") && line.ends_with("-")));
 
@@ -301,7 +301,7 @@ fn interrupted(signal: &str, command: &str) -> std::process::Output {
 #[test]
 fn an_interrupted_search_answers_what_it_has() {
     for signal in ["-INT", "-TERM"] {
-        // No bricks tile it, so the search does not end by itself.
+        // No bricks tile it, so the search does not end early.
         let output = interrupted(signal, "plan --dims 53x47 --nodes 53 --ppn 47 --seconds 3000");
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && text.contains(", interrupted\n"), "{text}");

@@ -91,7 +91,7 @@ fn parts_of_several_processes_are_shown_together() {
         let sides = text.lines().filter_map(|line| line.strip_prefix("MPI_Cart_create: grid "));
         sides.map(|rest| rest.split(',').next().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    // Rank 0 had nothing to tell.
+    // Rank 0 reported nothing.
     part("all.json.10", 10);
     part("all.json.9", 9);
     assert_eq!(shown(), ["9", "10"]);
@@ -118,7 +118,7 @@ fn what_is_no_report_is_refused() {
         fs::write(&file, text).unwrap();
         cartograph("show").arg(&file).fails(1, words);
     }
-    // Numbers that cannot be are told, before memory is taken for them or something is looked up by them.
+    // Invalid numbers are reported before they are used as sizes or indices.
     let json = report().json();
     for (right, wrong, words) in [
         ("\"node_of\":[0,", "\"node_of\":[4294967295,", "topology 1: node_of has node 4294967295"),

@@ -1,4 +1,4 @@
-//! Runs the command and looks at what it says.
+//! Runs the command and checks its output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ pub(crate) struct Run {
     command: Command,
 }
 
-/// The command with arguments, separated by spaces, in an environment that says nothing to it.
+/// The command with arguments, separated by spaces, in a neutral environment.
 pub(crate) fn cartograph(arguments: &str) -> Run {
     at(Path::new(COMMAND), arguments)
 }
 
-/// The path at which cargo has put the command.
+/// The path of the command that cargo built.
 pub(crate) const COMMAND: &str = env!("CARGO_BIN_EXE_cartograph");
 
-/// Runs a copy of the command that lies elsewhere.
+/// Runs a copy of the command at another path.
 pub(crate) fn at(command: &Path, arguments: &str) -> Run {
     let mut command = Command::new(command);
     command.args(arguments.split_whitespace());
@@ -27,7 +27,7 @@ pub(crate) fn at(command: &Path, arguments: &str) -> Run {
     }) {
         command.env_remove(name);
     }
-    // A refusal is one line.
+    // An error is one line.
     command.env("RUST_BACKTRACE", "1");
     Run { command }
 }
@@ -47,8 +47,8 @@ impl Run {
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// A program that a test has just written may still be open for writing in what another test's thread
-    /// is about to start; that is over at once.
+    /// A program that a test has just written may still be open for writing in a process that another test's thread is
+    /// starting; that ends at once.
     pub(crate) fn output(mut self) -> Output {
         loop {
             match self.command.output() {
@@ -60,7 +60,7 @@ impl Run {
         }
     }
 
-    /// The output; it must not fail, nor say anything on stderr.
+    /// The output; the command must not fail, nor print to stderr.
     pub(crate) fn stdout(self) -> String {
         let shown = format!("{:?}", self.command);
         let done = self.output();
@@ -74,7 +74,7 @@ impl Run {
         String::from_utf8(self.output().stdout).unwrap()
     }
 
-    /// Checks that it fails with an exit code, and one line with these words.
+    /// Checks that it fails with an exit code, and one line with this text.
     pub(crate) fn fails(self, code: i32, words: &str) {
         let shown = format!("{:?}", self.command);
         let done = self.output();
@@ -89,11 +89,11 @@ impl Run {
     }
 }
 
-/// A directory that goes with the test.
+/// A directory that is removed with the test.
 pub(crate) struct Directory(PathBuf);
 
 impl Directory {
-    /// One for the test of this name.
+    /// The directory for the test of this name.
     pub(crate) fn new(name: &str) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&path);

@@ -9,7 +9,7 @@ use cartograph_core::topology::Cart;
 
 use crate::run::{Directory, cartograph};
 
-/// The report of a job whose grid could have `best` edges of the busiest node in place of 6.
+/// The report of a job whose grid could have `best` instead of 6 edges of the busiest node.
 fn report(id: &str, best: Option<i64>, kept: Option<Reason>) -> String {
     let report = Report::new();
     let origin = Origin {
@@ -54,7 +54,7 @@ fn jobs_are_listed_by_what_they_would_gain() {
         ("c.json", report("3", Some(3), Some(Reason::Off))),
         ("d.json", report("4", Some(2), None)),
         ("e.json", report("5", None, None)),
-        // Of a job that was killed, and something else.
+        // The report of a killed job, and an unrelated file.
         ("f.json", report("6", None, None)[..40].into()),
         ("g.txt", "nothing of ours".into()),
     ] {
@@ -69,7 +69,7 @@ fn jobs_are_listed_by_what_they_would_gain() {
         (1, ["67 %", "6 -> 2", "2.0", "ranks kept: reorder = 0"]),
         (2, ["50 %", "6 -> 3", "3", "ranks kept: disabled by CARTOGRAPH_REORDER"]),
         (3, ["-", "8", "1", "nothing to gain"]),
-        (4, ["-", "8", "4", "moved: topologies of 1 kinds"]),
+        (4, ["-", "8", "4", "ranks reordered in topologies of 1 kinds"]),
         (5, ["-", "8", "5", "no topology"]),
     ] {
         for word in words {

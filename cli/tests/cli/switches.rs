@@ -1,4 +1,4 @@
-//! `cartograph plan` where there are switches, or a file says where processes run.
+//! `cartograph plan` with switches, or with a file that describes where processes run.
 
 use std::fs;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ fn switches_are_planned_for_and_told_of() {
     assert_eq!(numbers(&weighted["distances"]), [1, 10, 30]);
     let sums = ["lower_bound", "before", "after"].map(|name| weighted[name].as_i64().unwrap());
     assert_eq!(sums, [12288, 25664, 12288]);
-    // The same machine by other words, and other distances.
+    // The same machine in other notations, and with other distances.
     let by_layout = plan("--dims 32x32 --weights 1,1 --layout 4x8x32 --level-weights 1,2");
     assert_eq!(by_layout["levels"], answer["levels"]);
     assert_eq!(numbers(&by_layout["weighted"]["distances"]), [1, 2, 6]);
@@ -50,7 +50,7 @@ fn switches_are_planned_for_and_told_of() {
     assert_eq!(row.split_whitespace().skip(4).collect::<Vec<_>>(), ["25664", "12288", "12288"]);
     let svg = cartograph("plan --dims 32x32 --weights 1,1 --levels 4:8:32 --svg -").stdout();
     assert!(svg.contains("between switches 192 → 128"), "{svg}");
-    // Borders of nodes, and twice as thick those of switches, in both pictures.
+    // Borders of nodes, and borders of switches twice as thick, in both pictures.
     let nodes = svg.matches("stroke-width=\"2.5\"").count();
     assert_eq!((nodes, svg.matches("stroke-width=\"5\"").count()), (2, 2));
 }
@@ -66,7 +66,7 @@ fn a_file_may_have_paths() {
     let plan: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(plan["levels"][0]["before"]["edges"], 6);
     assert_eq!(plan["levels"][0]["after"]["edges"], 2);
-    // In a row the nodes of one switch follow each other, by their names.
+    // In a row, the nodes of one switch are consecutive, by their names.
     let names = fs::read_to_string(&ranks).unwrap().replace('\n', "");
     let halves =
         [&names[..4], &names[4..]].map(|half| half.replace("cc", "aa").replace("bb", "dd"));
@@ -83,7 +83,7 @@ fn a_file_of_the_network_tells_which_hosts_share_a_switch() {
         fs::write(directory.join(name), text).unwrap();
         directory.join(name).display().to_string()
     };
-    // Every second node of a job on n0 to n3 is on the same switch; others are of no concern.
+    // Alternate nodes of a job on n0 to n3 share a switch; other nodes do not matter.
     let conf = file(
         "topology.conf",
         "SwitchName=left Nodes=n[0,2,7]\nSwitchName=right Nodes=n[1,3]\nSwitchName=top Switches=left,right\n",
@@ -93,7 +93,7 @@ fn a_file_of_the_network_tells_which_hosts_share_a_switch() {
     let ranks: String = (0..8).map(|rank| format!("{rank}: 0 {} -1\n", rank / 2 % 2)).collect();
     let coordinates = file("coordinates", &format!("# rank: group, switch, port\n{ranks}"));
     let hosts = file("hosts", "n0:2\nn[1-2] slots=2 # two of them\nn3.cluster:2\n");
-    // One line for each process, as PBS has it; more than the slots of Open MPI; what `scontrol show hostnames` prints.
+    // One line per process, as in PBS; more than the slots of Open MPI; the output of `scontrol show hostnames`.
     let pbs = file("pbs", "n0\nn0\nn1\nn2\nn2\nn1\nn3\nn3\n");
     let slots = file("slots", "n0 slots=2 max_slots=4\nn[1-2] slots = 2\nn3 max_slots=9 slots=2\n");
     for (arguments, kind) in [
@@ -111,12 +111,12 @@ fn a_file_of_the_network_tells_which_hosts_share_a_switch() {
         assert_eq!(level["name"], kind, "{arguments}");
         assert_eq!((&level["before"]["edges"], &level["after"]["edges"]), (&6.into(), &2.into()));
     }
-    // The names are those of the rank file too.
+    // The rank file uses the same names.
     let ranks = file("ranks", "");
     let plan = format!("plan --dims 8 --layout {conf} --hosts {hosts} --rankfile slurm {ranks}");
     cartograph(&plan).stdout();
     assert!(fs::read_to_string(&ranks).unwrap().contains("n3.cluster\n"));
-    // What is wrong in it is said, and the rest holds.
+    // Faults are reported, and the rest is used.
     let text = fs::read_to_string(&conf).unwrap().replace("n[1,3]", "n[1,3] Colour=red");
     let coloured = file("coloured", &text);
     let run = cartograph(&format!("plan --dims 8 --layout {coloured} --hosts n[0-3] --ppn 2"));
@@ -153,8 +153,8 @@ fn the_hosts_of_a_recording_are_looked_up_in_a_file_of_the_network() {
         "topology.conf",
         "SwitchName=left Nodes=n[0,2,7-9]\nSwitchName=right Nodes=n[1,3]\nSwitchName=top Switches=left,right\n",
     );
-    // A row of processes that send 1000 bytes to each of their neighbors. Nodes that follow each other are never on
-    // the same switch.
+    // A row of processes that send 1000 bytes to each of their neighbors. Consecutive nodes are never on the same
+    // switch.
     let hosts = ["n1", "n1", "n0.cluster", "n0.cluster", "n3", "n3", "n2", "n2"];
     let traffic = record_on(directory.path(), &hosts, |rank| {
         let neighbors = [rank.checked_sub(1), Some(rank + 1).filter(|right| *right < hosts.len())];
@@ -166,7 +166,7 @@ fn the_hosts_of_a_recording_are_looked_up_in_a_file_of_the_network() {
         run.arg("--layout").arg(layout)
     };
     let bytes = |level: &Value| ["before", "after"].map(|when| level[when]["edges"].clone());
-    // Where it ran, and elsewhere: then the file knows other hosts.
+    // On the recorded nodes, and elsewhere: then the file has other hosts.
     for arguments in ["", "--hosts n[0-3] --ppn 2", "--hosts n0:1,n[1-2]:2,n3:3"] {
         let answer = plan(&conf, &format!("--json {arguments}")).stdout();
         let answer: Value = serde_json::from_str(&answer).unwrap();
@@ -175,11 +175,11 @@ fn the_hosts_of_a_recording_are_looked_up_in_a_file_of_the_network() {
         assert_eq!(bytes(level), [6000, 2000], "{arguments}");
         assert_eq!(bytes(&answer["levels"][1]), [6000, 6000], "{arguments}");
     }
-    // Two of four nodes have room for all, and these two share a switch.
+    // Two of four nodes have space for all, and these two share a switch.
     let answer = plan(&conf, "--json --hosts n7,n1,n8 --ppn 4").stdout();
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(bytes(&answer["levels"][0]), [2000, 0]);
-    // On one switch there is nothing above the nodes.
+    // With a single switch there is nothing above the nodes.
     let answer = plan(&conf, "--json --hosts n[7-9] --ppn 4").stdout();
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["levels"].as_array().unwrap().len(), 1, "{answer}");
@@ -187,7 +187,7 @@ fn the_hosts_of_a_recording_are_looked_up_in_a_file_of_the_network() {
     let begin = "the traffic of ./app -x, 8 processes on 4 nodes of 2, 2 switches\n";
     assert!(told.starts_with(begin) && told.contains("bytes between switches"), "{told}");
 
-    // Each half of the row has the hosts of one switch, by the names that were recorded.
+    // Each half of the row has the hosts of one switch, by the recorded names.
     let ranks = directory.join("ranks");
     plan(&conf, "").arg("--rankfile").arg("slurm").arg(&ranks).stdout();
     let text = fs::read_to_string(&ranks).unwrap();

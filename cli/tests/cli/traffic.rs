@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::run::{Directory, cartograph};
 
-/// A job of 8 processes, round-robin on two nodes. Each process sends to the one four above or below it 1000 bytes in
-/// 10 messages, and 1 byte to itself.
+/// A job of 8 processes, round-robin on two nodes. Each process sends 1000 bytes in 10 messages to the one four above
+/// or below it, and 1 byte to itself.
 pub(crate) fn record(directory: &Path) -> PathBuf {
     let hosts = ["alpha", "alpha", "alpha", "alpha", "beta", "beta", "beta", "beta"];
     let traffic = record_on(directory, &hosts, |rank| {
@@ -28,7 +28,7 @@ pub(crate) fn record(directory: &Path) -> PathBuf {
     traffic
 }
 
-/// A job with a process for each of these hosts, and what is recorded of each, in a file for each process.
+/// A job with a process for each of these hosts, and its recorded lines, in a file for each process.
 pub(crate) fn record_on(
     directory: &Path,
     hosts: &[&str],
@@ -38,7 +38,7 @@ pub(crate) fn record_on(
     fs::create_dir_all(&traffic).unwrap();
     for (rank, host) in hosts.iter().enumerate() {
         let lines = lines(rank);
-        // The line of the process comes first in its object as well.
+        // In JSON objects, too, the process's line comes first.
         let mut text = format!(
             "{{\"process\":{{\"schema\":1,\"rank\":{rank},\"size\":{},\"host\":\"{host}\",\
              \"program\":\"./app -x\",\"mpi\":\"some MPI\",\"complete\":true,\"lines\":{}}}}}\n",
@@ -73,7 +73,7 @@ fn recordings_are_shown_and_drawn() {
     ] {
         assert!(text.lines().any(|shown| shown == line), "{line}\n{text}");
     }
-    // All parts in one file are as good.
+    // All parts in one file are equivalent.
     let whole = directory.join("whole");
     let parts =
         (0..8).map(|rank| fs::read_to_string(traffic.join(format!("{rank}.jsonl"))).unwrap());
@@ -91,8 +91,8 @@ fn recordings_are_shown_and_drawn() {
     assert!(!text.contains("inside nodes"), "{text}");
 }
 
-/// A job of 16 processes of a 4 x 4 grid on four nodes that makes `steps`: by a rank and the ranks before and after it
-/// in the grid, the calls of a step.
+/// A job of 16 processes in a 4 x 4 grid on four nodes that makes `steps`: the calls of a step, given a rank and the
+/// ranks before and after it in the grid.
 pub(crate) fn record_grid(
     directory: &Path,
     steps: usize,
@@ -147,7 +147,7 @@ fn the_distances_of_levels_are_those_that_are_told() {
     let plan: Value = serde_json::from_str(&plan.stdout()).unwrap();
     assert!(["bricks", "round-robin"].contains(&plan["algorithm"].as_str().unwrap()), "{plan}");
     assert_eq!(plan["weighted"]["distances"], json!([1, 2, 6]));
-    // Columns do not touch, however much was sent.
+    // Columns are not adjacent, however much was sent.
     let text = cartograph("plan --traffic").arg(&traffic).stdout();
     let row = text.lines().find(|line| line.starts_with("bytes between nodes")).unwrap();
     assert_eq!(row.split_whitespace().collect::<Vec<_>>()[3..5], ["52.4", "MB"]);
@@ -169,10 +169,10 @@ fn without_the_calls_of_all_ranks_bytes_decide() {
         lines
     });
     let text = cartograph("plan --traffic").arg(&traffic).stdout();
-    let said = "the first calls of 4 of 16 ranks were recorded, too few to replay; bytes decide";
+    let said = "the first calls of 4 of 16 ranks were recorded, too few to replay; minimizing bytes instead";
     assert!(text.lines().any(|line| line == said), "{text}");
     let row = text.lines().find(|line| line.starts_with("bytes between nodes")).unwrap();
-    // Of four columns each is on a node.
+    // Each of four columns is on one node.
     assert_eq!(row.split_whitespace().collect::<Vec<_>>()[3..6], ["52.4", "MB", "0"], "{row}");
 }
 
@@ -254,7 +254,7 @@ fn what_is_predicted_to_be_slower_is_not_proposed() {
         let one = all.iter().find(|one| one["order"] == order).unwrap_or_else(|| panic!("{all:?}"));
         one["seconds"].as_f64().unwrap()
     };
-    // Halos want squares.
+    // For halos, squares are best.
     let halo = record_grid(&directory.join("halo"), 50, |before, after| {
         let others = || before.iter().chain(after);
         let count = 2 * others().count();
@@ -267,14 +267,14 @@ fn what_is_predicted_to_be_slower_is_not_proposed() {
     assert_eq!(found["after"]["max_node_edges"], 4 * 50 * 65536);
     let gain = of(&found, "default order") / of(&found, "fewest bytes between nodes");
     assert!((1.6..2.1).contains(&gain), "{gain}");
-    // A sweep does not, whose bytes are 24 and 16 faces as well.
+    // For a sweep they are not, although its bytes are 24 and 16 faces as well.
     let sweep = record_grid(&directory.join("sweep"), 200, |before, after| {
         let receives = before.iter().map(|from| json!({"recv": [from, 0]}));
         receives.chain(after.iter().map(|to| json!({"send": [to, 8192, 0]}))).collect()
     });
     let found = plan(&sweep);
     let orders = found["predicted"].as_array().unwrap();
-    // Bricks, or the same under the name of what found them first.
+    // Bricks, possibly under the name of another algorithm that found them first.
     let is_of_squares = |one: &&Value| {
         let name = one["order"].as_str().unwrap();
         name.ends_with("2x2") || name == "fewest bytes between nodes"
@@ -287,7 +287,7 @@ fn what_is_predicted_to_be_slower_is_not_proposed() {
         told.contains("no rank order is predicted to be at least 3 % faster; ranks unchanged"),
         "{told}"
     );
-    // On which network it ran is found by the time that it took.
+    // The time of the run reveals its network.
     let told = cartograph("plan --traffic").arg(&halo).stdout();
     assert!(told.contains("between nodes (fitted to the recorded run)"), "{told}");
     cartograph("plan --network 60us --traffic").arg(&halo).fails(2, "expected a latency");
@@ -302,7 +302,7 @@ fn ranks_are_placed_by_what_they_sent() {
         let run = cartograph(&format!("plan --json {arguments} --traffic")).arg(&traffic);
         serde_json::from_str(&run.stdout()).unwrap()
     };
-    // Partners share a node, wherever the job is to run.
+    // Partners share a node, wherever the job will run.
     for arguments in ["", "--nodes 2 --ppn 4", "--node-sizes 4,2,2", "--layout 2x4"] {
         let plan = plan(arguments);
         assert_eq!(plan["before"]["inter_node_edges"], 8000, "{arguments}");
@@ -320,7 +320,7 @@ fn ranks_are_placed_by_what_they_sent() {
     assert!(told.starts_with("the traffic of ./app -x, 8 processes on 2 nodes of 4\n"), "{told}");
     assert!(told.contains("bytes between nodes"), "{told}");
 
-    // The nodes keep their names, and each rank is started beside its partner.
+    // The nodes keep their names, and each rank is started with its partner.
     let ranks = |launcher: &str| {
         let run = cartograph(&format!("plan --rankfile {launcher}")).arg(&file);
         let told = run.arg("--traffic").arg(&traffic).stdout();
@@ -383,7 +383,7 @@ fn the_switches_that_were_recorded_count() {
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["levels"][0]["before"]["edges"], 6000, "{answer}");
     assert_eq!(answer["levels"][0]["after"]["edges"], 2000, "{answer}");
-    // Where others are said they are those.
+    // Other nodes on the command line take precedence.
     let answer = plan().arg("--json").arg("--levels").arg("2:2:2").stdout();
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["levels"][0]["before"]["edges"], 2000, "{answer}");

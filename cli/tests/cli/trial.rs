@@ -146,14 +146,14 @@ fn what_works_works() {
         "moved && echo sum 5; echo took $run s
         if moved; then echo error 1.137e-13; else echo error 0.000e+00; echo sum 5; fi",
     );
-    has(&text, "output unchanged in 6 runs with ranks moved by MPI_Cart_create");
+    has(&text, "output unchanged in 6 runs with ranks reordered by MPI_Cart_create");
     has(&text, "compared: exit code, stdout; no files were written below this directory");
     // What is done is told as it begins, also where no terminal is.
     has(&text, "cartograph: baseline run 1\n");
-    has(&text, "cartograph: run with moved at random (all,scramble:1)\n");
+    has(&text, "cartograph: run with ranks reordered at random (all,scramble:1)\n");
     has(
         &text,
-        "not compared: stderr, the order of lines, and what differs from run to run: \"stdout: took 1 s\"",
+        "not compared: stderr, the order of lines, data that differs from run to run: \"stdout: took 1 s\"",
     );
 }
 
@@ -176,7 +176,7 @@ fn nothing_is_held_against_moving_where_nobody_is_moved() {
     let bench = Bench::new("nobody");
     let mut command = bench.command("", "moved && echo something else");
     command.env("ALONE", "1");
-    has(&bench.said(0, command), "no rank was moved");
+    has(&bench.said(0, command), "no rank was reordered");
     // Only a report says whether anyone was.
     let silent = bench.script("silent", "echo 1");
     let text = bench.said(1, bench.run(COMMAND, "try env --", silent));
@@ -188,15 +188,15 @@ fn what_goes_wrong_when_moved_is_told() {
     let bench = Bench::new("moved");
     let text = bench.tries(1, "if moved; then echo sum 6; else echo sum 5; fi");
     has(&text, "output differs twice: \"stdout: sum 6\" instead of \"stdout: sum 5\"\n");
-    has(&text, "output differs when ranks are moved by MPI_Cart_create");
-    has(&text, "in two runs alike and in none of 4 without moves");
-    has(&text, "else run it with CARTOGRAPH_REORDER=off");
+    has(&text, "output differs when ranks are reordered by MPI_Cart_create");
+    has(&text, "in two runs alike, but in none of 4 runs without reordering");
+    has(&text, "otherwise run it with CARTOGRAPH_REORDER=off");
     let text = bench.tries(1, "moved && { echo it is broken >&2; exit 3; }");
     has(&text, "it exited with code 3 (it is broken), twice");
     has(&text, "Run it with CARTOGRAPH_REORDER=off");
     // In different ways each time: that is all that is known.
     let text = bench.tries(1, "if moved; then echo sum $run; else echo sum 5; fi");
-    has(&text, "when ranks are moved: output differs: once \"stdout: sum ");
+    has(&text, "when ranks are reordered: output differs: once \"stdout: sum ");
     // It is the program alone that differs.
     let text = bench.tries(0, "echo done; [ $((run % 3)) = 0 ] && echo sum 6 || echo sum 5");
     has(&text, "from run to run: \"stdout: sum ");
@@ -214,7 +214,7 @@ fn files_are_compared_and_left_as_without_moves() {
         ),
     );
     has(&text, "\"out/sum.txt: sum 6\" instead of \"out/sum.txt: sum 5\"");
-    has(&text, "files, which are left as without moves: out/right, out/sum.txt");
+    has(&text, "files, which are left as in a run without reordering: out/right, out/sum.txt");
     assert_eq!(
         (bench.file("out/sum.txt"), bench.file("out/right")),
         ("sum 5\n".into(), "kept\n".into())

@@ -1,4 +1,4 @@
-//! `cartograph tune` and `exec --profile`, with launchers and programs of our own.
+//! `cartograph tune` and `exec --profile`, with simulated launchers and programs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,17 +13,17 @@ use crate::traffic::record_grid;
 /// Programs, and the directory in which they are tuned.
 pub(crate) struct Bench {
     pub(crate) directory: Directory,
-    /// True if the program says how long it took.
+    /// True if the program prints its time.
     pub(crate) is_printed: bool,
 }
 
 impl Bench {
-    /// A directory with a recorded run that exchanges halos on a grid of 4 x 4, which the program lets be moved or not.
+    /// A directory with a recorded run that exchanges halos on a grid of 4 x 4; the program allows reordering, or not.
     pub(crate) fn new(name: &str, reorder: bool) -> Self {
         Self::exchanging(name, reorder, 65536, false)
     }
 
-    /// As `new`, with messages of `bytes` bytes, perhaps by a neighborhood collective.
+    /// Like `new`, with messages of `bytes` bytes, optionally through a neighborhood collective.
     pub(crate) fn exchanging(name: &str, reorder: bool, bytes: u64, by_collective: bool) -> Self {
         let directory = Directory::new(&format!("tune-{name}"));
         for place in ["here", "tmp"] {
@@ -56,7 +56,7 @@ impl Bench {
         Self { directory, is_printed: true }
     }
 
-    /// Lets processes compute for 10 ms in each step, beside which messages take no time.
+    /// Makes processes compute for 10 ms in each step, compared with which messages take no time.
     fn compute(&self) {
         for part in fs::read_dir(self.directory.join("run.traffic")).unwrap() {
             let part = part.unwrap().path();
@@ -66,7 +66,7 @@ impl Bench {
         }
     }
 
-    /// One whose halos between rows have ten times as many bytes.
+    /// A bench whose halos between rows have ten times as many bytes.
     fn long(name: &str) -> Self {
         let bench = Self::new(name, false);
         for rank in 0..16_i64 {
@@ -94,7 +94,7 @@ impl Bench {
         path
     }
 
-    /// Tunes a program that says how long it took by these lines, under a launcher that takes a rank file.
+    /// Tunes a program that runs these lines and prints its time, under a launcher that takes a rank file.
     pub(crate) fn tune(&self, code: i32, options: &str, program: &str) -> String {
         self.said(code, &self.command(options, program).output().unwrap())
     }
@@ -106,7 +106,7 @@ impl Bench {
         text
     }
 
-    /// The command that does so.
+    /// The command for this.
     pub(crate) fn command(&self, options: &str, program: &str) -> Command {
         let launcher = self.script(
             "mpiexec",
@@ -119,7 +119,7 @@ impl Bench {
         command
     }
 
-    /// The program of these lines, which is recorded where that is asked for.
+    /// A program that runs these lines, and is recorded on request.
     pub(crate) fn program(&self, lines: &str) -> PathBuf {
         let recorded = self.directory.join("run.traffic");
         let record = format!(
@@ -129,7 +129,7 @@ impl Bench {
         self.script("program", &format!("{record}\n{lines}\ntrue"))
     }
 
-    /// `cartograph tune` with options, and without the launcher's line.
+    /// `cartograph tune` with options, without the launcher's command line.
     pub(crate) fn tuning(&self, options: &str) -> Command {
         let mut command = Command::new(COMMAND);
         command.arg("tune").args(options.split_whitespace());
@@ -144,7 +144,7 @@ impl Bench {
         command
     }
 
-    /// Libraries that do nothing: the one to preload, and those of these names.
+    /// Empty libraries: the one to preload, and those with these names.
     pub(crate) fn libraries(&self, names: &[&str]) {
         let folder = self.directory.join("lib/cartograph");
         fs::create_dir_all(&folder).unwrap();
@@ -187,7 +187,7 @@ fn lines(file: &Path) -> Vec<Value> {
         .collect()
 }
 
-/// Faster with squares, by a bit more or less each time.
+/// Faster with squares, by a slightly different amount each time.
 pub(crate) const BY_WEIGHTS: &str = "case $CARTOGRAPH_WEIGHTS in 4x4:*) echo took 1.0$(($$ % 10)) ;; *) echo took \
                                      2.0$(($$ % 10)) ;; esac";
 
@@ -205,7 +205,7 @@ fn a_grid_is_moved_by_what_was_measured() {
     assert!(profile["predicted"].as_f64().unwrap() > 1.6, "{profile}");
     assert!(!bench.ranks().exists());
 
-    // The profile is used for this program, size and node, and a line says why not.
+    // The profile is used for this program, size and node; otherwise a line gives the reason.
     let program = bench.script("program", "echo weights $CARTOGRAPH_WEIGHTS");
     let run = || cartograph("exec --profile").arg(bench.profile()).arg(&program);
     let library = bench.directory.join("lib");
@@ -219,7 +219,7 @@ fn a_grid_is_moved_by_what_was_measured() {
         assert_eq!(String::from_utf8_lossy(&done.stdout), "weights\n");
         has(&String::from_utf8_lossy(&done.stderr), why);
     }
-    // Nor is what is no profile waited for.
+    // A pipe instead of a profile is not waited for either.
     let pipe = bench.directory.join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for (file, text, why) in [
@@ -245,7 +245,7 @@ fn a_grid_is_moved_by_what_was_measured() {
 #[test]
 fn nothing_is_claimed_that_was_not_measured() {
     let bench = Bench::new("nothing", true);
-    // Predicted to be faster, but not faster: also a finding.
+    // Predicted to be faster, but not faster: a finding as well.
     let count = bench.directory.join("count");
     let noise = format!("echo >>{0}; echo took 2.0$(($(wc -l <{0}) / 2 % 2 * 5))", count.display());
     let text = bench.tune(0, "--runs 3", &noise);
@@ -255,7 +255,7 @@ fn nothing_is_claimed_that_was_not_measured() {
         bench.tune(0, "", "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 3; else echo took 2; fi");
     has(&text, "dropped: much slower than the best variant");
     has(&text, "no variant is faster than the default order");
-    // Other answers are no gain.
+    // Different output is no gain.
     let text = bench.tune(
         0,
         "",
@@ -264,7 +264,7 @@ fn nothing_is_claimed_that_was_not_measured() {
     has(&text, "output differs: \"stdout: sum 5\" instead of \"stdout: sum 4\"");
     has(&text, "2.00x faster, but its output differs: if only a time or a host name differs");
     assert!(!bench.profile().exists(), "{text}");
-    // Lines that say where a rank is, as Comb's, are left out by what a line offers.
+    // The message offers an option that ignores lines with the place of a rank, such as Comb's.
     let comb = "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 1.0$(($$ % 10)); echo Cart coords 0 1; else \
         echo took 2.0$(($$ % 10)); echo Cart coords 1 0; fi";
     let text = bench.tune(0, "", comb);
@@ -275,7 +275,7 @@ fn nothing_is_claimed_that_was_not_measured() {
     let text = bench.tune(0, "", &format!("{BY_WEIGHTS}; echo sum 5"));
     assert!(text.contains("weights 1,1: ") && !text.contains("not compared"), "{text}");
     fs::remove_file(bench.profile()).unwrap();
-    // Nobody is clearly behind where times are far apart.
+    // With noisy times, no variant is clearly slower.
     let spread = format!(
         "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 3; else echo >>{0}; echo took $((1 + $(wc -l <{0}) % 2 * 2)); \
          fi",
@@ -284,7 +284,7 @@ fn nothing_is_claimed_that_was_not_measured() {
     let text = bench.tune(0, "--runs 2", &spread);
     has(&text, "measured, printed");
     assert!(!text.contains("dropped: ") && !text.contains("output differs"), "{text}");
-    // Fewer bytes that replay finds neither faster nor slower are measured.
+    // A placement with fewer bytes is measured even if replay predicts neither a gain nor a loss.
     let fewer = Bench::exchanging("fewer", true, 64, false);
     fewer.compute();
     let text = fewer.tune(0, "--runs 3", BY_WEIGHTS);
@@ -316,7 +316,7 @@ fn a_program_whose_grids_stay_gets_a_rank_file() {
     let [profile, order] = lines(&bench.profile()).try_into().unwrap();
     assert_eq!((&profile["moves_grids"], &profile["weights"]), (&json!(false), &Value::Null));
     assert_eq!(profile["orders_world"], true);
-    // Under another launcher the world gets this order, in which rank 0 stays.
+    // Under another launcher, MPI_COMM_WORLD gets this order, in which rank 0 stays.
     let mut new_ranks: Vec<u64> =
         order["new_ranks"].as_array().unwrap().iter().map(|rank| rank.as_u64().unwrap()).collect();
     assert_eq!(new_ranks[0], 0);
@@ -330,7 +330,7 @@ fn a_program_whose_grids_stay_gets_a_rank_file() {
     // Nothing else is left behind.
     assert_eq!(fs::read_dir(bench.directory.join("here")).unwrap().count(), 2);
 
-    // In a large job the second line has megabytes: processes do not read it to start.
+    // In a large job, the second line has megabytes: processes do not read it at start.
     let text = fs::read_to_string(bench.profile()).unwrap();
     let first = text.lines().next().unwrap();
     fs::write(bench.profile(), format!("{first}\nnot read")).unwrap();

@@ -1,4 +1,4 @@
-//! What `cartograph tune` does to runs, and what it takes for their output.
+//! How `cartograph tune` runs programs, and which output it compares.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::run::cartograph;
 use crate::tune::{BY_WEIGHTS, Bench, has, read};
 
-/// Notes for all ranks that they ran for $1 tenths of a second.
+/// Records a time of $1 tenths of a second for all ranks.
 pub(crate) const NOTED: &str = "noted() { mkdir -p $CARTOGRAPH_CLOCK; for rank in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 \
                                 15; do \
     echo '{\"process\":{\"schema\":1,\"rank\":'$rank',\"size\":16,\"host\":\"n0\",\"program\":\"./program\",\"mpi\":\"Open MPI v4.1.4\",\"part\":0,\"complete\":true,\"nanoseconds\":'$1'00000000,\"lines\":0}}'; \
@@ -27,7 +27,7 @@ fn the_time_is_that_between_the_start_and_the_end_of_mpi() {
     let measured = &read(&bench.profile())["measured"];
     assert_eq!(measured[1], json!(1.0), "{text}");
     assert!(measured[0].as_f64().unwrap() >= 2.0, "{text}");
-    // Where processes end otherwise, the launcher's time counts; one way that does is left out.
+    // If processes end without MPI_Finalize, the launcher's time counts; a variant in which that happens is dropped.
     let text = bench.tune(0, "--runs 2", "true");
     has(&text, "measured, of the launcher");
     let text =
@@ -39,7 +39,7 @@ fn the_time_is_that_between_the_start_and_the_end_of_mpi() {
 fn temporary_files_are_no_output() {
     let mut bench = Bench::new("temporary", true);
     bench.is_printed = false;
-    // As Open MPI's launcher makes them, and the clock of tune.
+    // In the form in which Open MPI's launcher and tune's clock create them.
     let program = format!(
         "mkdir -p $TMPDIR/ompi.n0.0; echo w$CARTOGRAPH_WEIGHTS >$TMPDIR/ompi.n0.0/contact.txt
         {NOTED}[ \"$CARTOGRAPH_WEIGHTS\" ] && noted 10 || noted 2$(($$ % 2))"
@@ -62,7 +62,7 @@ fn a_run_ends_in_time_and_reads_the_input() {
     has(&text, "; --seconds sets this limit\n");
     let text = bench.tune(0, "--runs 3 --seconds 18446744073709551615", BY_WEIGHTS);
     has(&text, "x faster than the default order");
-    // A way that hangs is not waited for as long as all may take.
+    // A variant that hangs is stopped before the time limit of all runs.
     let text = bench.tune(
         1,
         "--runs 2",
@@ -91,7 +91,7 @@ fn small_blocks_are_combined_where_that_is_faster() {
     let program = bench.script("program", "echo $CARTOGRAPH_COMBINE");
     let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
     assert_eq!(run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib")).stdout_only(), "on\n");
-    // Where the ranks stay, those of grids do too.
+    // If ranks are kept, those of grids are as well.
     let placed = fs::read_to_string(bench.profile()).unwrap();
     fs::write(bench.profile(), placed.replace("\"moves_grids\":true", "\"moves_grids\":false"))
         .unwrap();
@@ -101,7 +101,7 @@ fn small_blocks_are_combined_where_that_is_faster() {
         run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib")).stdout_only(),
         "on off\n"
     );
-    // Large blocks are not combined, and so not tried.
+    // Large blocks are not combined, so no variant does.
     let large = Bench::exchanging("large", true, 65536, true);
     let text = large.tune(0, "--runs 2", "echo took 2");
     assert!(!text.contains("combined"), "{text}");

@@ -1,4 +1,4 @@
-//! Recordings that others wrote: whatever is in them is an error of one line at worst.
+//! Untrusted recordings: whatever they contain, the result is at worst a one-line error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,8 +37,8 @@ fn what_is_no_recording_is_told_in_one_line() {
     }
     let empty = directory.join("empty");
     fs::create_dir(&empty).unwrap();
-    cartograph("show").arg(&empty).fails(1, "no process has written anything");
-    // A recording without all parts, or with one that is cut off, does not say where everybody runs.
+    cartograph("show").arg(&empty).fails(1, "no process has written to it");
+    // A recording that is incomplete or truncated does not show where all ranks run.
     for cut in [&text[..text.len() / 2], text.lines().next().unwrap()] {
         fs::write(&part, cut).unwrap();
         let shown = cartograph("show").arg(&traffic).stdout();
@@ -66,7 +66,7 @@ fn alone(directory: &Directory, program: &str) -> PathBuf {
 fn a_recording_is_known_by_its_beginning_whatever_letters_it_has() {
     let directory = Directory::new("traffic-letters");
     for padding in ["", "x"] {
-        // Among the first bytes is half a letter, wherever these end.
+        // The first bytes include half a character, wherever they end.
         let program = format!("{padding}{}", "\u{e4}".repeat(60));
         let text = cartograph("show").arg(alone(&directory, &program)).stdout();
         assert!(text.starts_with(&format!("{program}: 1 process")), "{text}");
@@ -85,11 +85,9 @@ fn a_stranger_s_recording_runs_nothing() {
         fs::write(&part, good.replace("\"b\"", &format!("\"{host}\""))).unwrap();
         for launcher in ["mpich", "openmpi", "slurm"] {
             let run = cartograph(&format!("plan --rankfile {launcher}")).arg(&ranks);
-            run.arg("--traffic")
-                .arg(&traffic)
-                .fails(1, "the name of the host has other characters");
+            run.arg("--traffic").arg(&traffic).fails(1, "the host name has invalid characters");
         }
-        cartograph("show").arg(&traffic).fails(1, "the name of the host");
+        cartograph("show").arg(&traffic).fails(1, "the host name has invalid characters");
     }
     fs::write(&part, good).unwrap();
 
@@ -120,7 +118,7 @@ fn no_terminal_sees_control_characters_of_others() {
     let text = fs::read_to_string(&file).unwrap() + "\n{\"\\u001b[2J\":1}\n";
     fs::write(&wrong, text.replace("\"lines\":0", "\"lines\":1")).unwrap();
     cartograph("show").arg(&wrong).fails(1, "\u{fffd}[2J");
-    // A report's name of a program comes from elsewhere as well.
+    // A program's name in a report is untrusted as well.
     let report = directory.join("report.json");
     fs::write(&report, "{\"\\u001b[2J\": ").unwrap();
     cartograph("show").arg(&report).fails(1, "cannot show");
@@ -132,7 +130,7 @@ fn what_a_recording_claims_takes_no_memory() {
     let file = alone(&directory, "./app");
     let text = fs::read_to_string(&file).unwrap().replace("\"size\":1", "\"size\":33554432");
     fs::write(&file, text).unwrap();
-    // In 200 MB of address space, of which the command takes some tens for itself.
+    // In 200 MB of address space, some tens of which the command needs itself.
     let limited = |arguments: &str| {
         let command = format!("ulimit -v 200000; exec \"$0\" {arguments} \"$1\"");
         let run = at(Path::new("/bin/sh"), "-c").arg(command);

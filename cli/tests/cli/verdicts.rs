@@ -1,4 +1,4 @@
-//! What `cartograph try` makes of programs whose output is hard to compare, and of what it may not do to them.
+//! How `cartograph try` judges programs whose output is hard to compare, and what it must not do to them.
 
 use std::fs;
 use std::process::Stdio;
@@ -8,38 +8,41 @@ use crate::trial::{Bench, has};
 #[test]
 fn advice_that_depends_on_time_is_no_fault() {
     let bench = Bench::new("advice");
-    // As GROMACS gives it: twice under Cartograph with no rank moved, and in a later run without.
+    // Like GROMACS's advice: twice under Cartograph without reordering, and in a later baseline run.
     let text = bench.tries(
         0,
         "echo done; case $run in 3 | 5 | 6 | 7 | 9) echo NOTE: a part of the time was spent elsewhere ;; esac",
     );
     has(&text, "from run to run: \"stdout: NOTE: a part");
     assert!(!text.contains("CARTOGRAPH_PAIRING"), "{text}");
-    // Where it never is, nobody knows what it is.
+    // If it never occurs in a baseline run, its cause is unknown.
     let text = bench.tries(1, "[ $CARTOGRAPH_REPORT ] && echo something else");
+    has(&text, "cannot tell whether the program works when ranks are reordered: under Cartograph");
     has(
         &text,
-        "cannot tell whether the program works when ranks are moved: with Cartograph loaded",
+        "output differs even without reordering: \"stdout: something else\" too. If the difference is a time",
     );
-    has(&text, "output differs already: \"stdout: something else\" too. If that depends on times");
 }
 
 #[test]
 fn a_crash_is_found_whatever_else_differs() {
     let bench = Bench::new("crash");
-    // As EPOCH, whose dumps are others in each run.
+    // Like EPOCH, whose dumps differ in each run.
     let dump = "printf '\\000%s' $run >dump.sdf; echo done";
     let text = bench.tries(1, &format!("{dump}; moved && {{ echo it is broken >&2; exit 3; }}"));
-    has(&text, "does not work when ranks are moved by MPI_Cart_create: it exited with code 3");
-    // Lines that differ in each way.
+    has(&text, "does not work when ranks are reordered by MPI_Cart_create: it exited with code 3");
+    // Lines that differ in each variant.
     let text = bench.tries(1, "echo $CARTOGRAPH_REPORT $run; moved && exit 3");
-    has(&text, "does not work when ranks are moved by MPI_Cart_create: it exited with code 3");
+    has(&text, "does not work when ranks are reordered by MPI_Cart_create: it exited with code 3");
     let _ = fs::remove_file(bench.directory.join("state"));
     let text = bench.tries(1, "echo done; [ $run = 4 ] && exit 3");
-    has(&text, "it exited with code 3, in one of two runs, and in none of 4 without moves");
+    has(
+        &text,
+        "it exited with code 3, in one of two runs, but in none of 4 runs without reordering",
+    );
     let text = bench.tries(0, dump);
     has(&text, "from run to run: \"dump.sdf: bytes with the hash");
-    // A file with an identifier of each run may still be compared.
+    // A file with a unique identifier per run can still be compared.
     let text = bench.tries(1, "echo job x$run; moved && echo sum 6 || echo sum 5");
     has(&text, "\"stdout: sum 6\" instead of \"stdout: sum 5\"");
 }
@@ -57,7 +60,7 @@ fn what_was_not_compared_is_not_right() {
         let text = bench.tries(1, program);
         has(
             &text,
-            "cannot tell whether the program works when ranks are moved: all runs end with exit code 0",
+            "cannot tell whether the program works when ranks are reordered: all runs end with exit code 0",
         );
     }
     for number in 0..=100_000 {
@@ -78,14 +81,14 @@ fn a_line_that_tells_a_place_is_no_wrong_answer() {
     let text = bench.tries(1, comb);
     has(
         &text,
-        "output differs when ranks are moved by MPI_Cart_create: \"stdout: Cart coords 1 0 of\"",
+        "output differs when ranks are reordered by MPI_Cart_create: \"stdout: Cart coords 1 0 of\"",
     );
-    has(&text, "try again with --ignore 'Cart coords'; else");
+    has(&text, "try again with --ignore 'Cart coords'; otherwise");
     assert!(!text.contains("does not work"), "{text}");
     has(&bench.said(0, bench.command("--ignore Cart", comb)), "output unchanged");
-    // A wrong number beside it is no place.
+    // A wrong number next to it is not a place.
     let text = bench.tries(1, &format!("{comb}; moved && echo sum 6 || echo sum 5"));
-    has(&text, "If it is only a host name or a time, add --ignore TEXT");
+    has(&text, "If the difference is only a host name or a time, add --ignore TEXT");
 }
 
 #[test]
@@ -97,14 +100,14 @@ fn every_run_finds_the_files_as_they_are() {
     has(&text, "runs use a copy of this directory; its files stay as they are");
     has(&text, "compared: exit code, stdout, files: checkpoint\n");
     assert_eq!(bench.file("checkpoint"), "5\n");
-    // Nothing is left beside it.
+    // No files are left next to it.
     let count = || fs::read_dir(bench.directory.path()).unwrap().count();
     let before = count();
     let text = bench.said(1, bench.command("--in-place", checkpoint));
     has(&text, "runs use this directory: a program that continues from its own files");
     assert_ne!(bench.file("checkpoint"), "5\n");
     assert_eq!(count(), before);
-    // A file with a hole.
+    // A sparse file.
     fs::File::create(bench.here.join("large")).unwrap().set_len(1 << 30).unwrap();
     let text = bench.tries(1, "echo 1");
     has(&text, "too much to copy for each run");

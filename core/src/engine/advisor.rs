@@ -1,4 +1,4 @@
-//! The knowledge of a process about a communicator, its program and the user's wishes.
+//! What a process knows about a communicator, its program and the user's wishes.
 
 use std::sync::Arc;
 
@@ -8,53 +8,50 @@ use super::incompatible_program::IncompatibleProgram;
 use crate::machine::Machine;
 use crate::mapping::Csr;
 
-/// The knowledge of a process, without asking others, of where the processes of a communicator run.
+/// What a process knows, without asking others, about the nodes of a communicator's processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MachineKnowledge {
-    /// No knowledge.
+    /// Nothing.
     #[default]
     Unknown,
-    /// On which node each is.
+    /// The node of each process.
     Known,
-    /// They all share one node, and whatever lies below it.
+    /// All processes share one node; levels below it do not matter.
     OneNode,
 }
 
-/// What a constructor asks about the old communicator, on which no process waits for others except in
+/// A constructor's questions about the old communicator. No process waits for others here except in
 /// [`machine`](Self::machine).
 pub trait Advisor<C: Comm> {
-    /// The knowledge of this process about where the processes run. Only asked for on rank 0.
+    /// What this process knows about the nodes of the processes. Called only on rank 0.
     fn knowledge(&self) -> MachineKnowledge;
-    /// The machine, on rank 0; `None` elsewhere, and if the host does not know it. Collective
-    /// only if it is not `known` to rank 0.
+    /// The machine, on rank 0; `None` elsewhere, and if the host does not know it. Collective, unless it is `known` to
+    /// rank 0.
     ///
     /// # Errors
     ///
-    /// What the host's own calls return.
+    /// The errors of the host's own calls.
     fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>, C::Error>;
-    /// The program that calls the constructor, if it cannot be moved. Only asked for on rank 0, when processes are
-    /// about to be moved.
+    /// The program that calls the constructor, if it must not be reordered. Called only on rank 0, when ranks are about
+    /// to be reordered.
     fn incompatible_program(&self) -> Option<&'static IncompatibleProgram>;
     /// True if the communicator has a topology; the same on all processes.
     fn has_topology(&self) -> bool;
     /// A number of this process that no other process of the communicator has; the same on all communicators of the
     /// same processes.
     fn identity(&self) -> u64;
-    /// The identities of all processes in the order of ranks, if they are known without a message. Only asked for on
-    /// rank 0.
+    /// The identities of all processes in rank order, if they are known without a message. Called only on rank 0.
     fn identities(&self) -> Option<Identities>;
-    /// A number of this process that no other has that shares its [history](Self::history).
+    /// A number of this process that is unique among those that share its [history](Self::history).
     fn process(&self) -> u64;
     /// The topologies that the process remembers.
     fn history(&self) -> &History;
-    /// The weights of edges along each dimension of a grid of these sides, if they are known. Only asked for on
-    /// rank 0.
+    /// The weights of edges along each dimension of a grid of these sides, if they are known. Called only on rank 0.
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>>;
-    /// A graph with weights that say what a recorded run sent along its edges, if there was one. Only asked for
-    /// on rank 0.
+    /// A graph whose weights are the traffic of a recorded run along its edges, if there was one. Called only on rank
+    /// 0.
     fn weighed(&self, graph: Csr) -> Csr;
-    /// Returns whether this process wants native neighborhood collectives, on a distributed graph of
-    /// the host, on a new communicator of `processes`, on which some process is a neighbor of a process more than once
-    /// or not.
+    /// True if this process wants native neighborhood collectives, on a distributed graph of the host, for a new
+    /// communicator of `processes`, in which some process is or is not a neighbor of a process more than once.
     fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool;
 }

@@ -1,16 +1,16 @@
 //! Agreement on the arguments of a constructor. A fault on one rank becomes the same error on all,
 //! and no rank waits in a collective call that others never enter.
 //!
-//! A constructor needs a split of its communicator in any case, and the split itself can tell whether all agree: the
-//! color is a digest of what must be the same everywhere. If all have one color, all are on one new communicator, and
-//! no further message is needed. If not, every new communicator lacks a process, so every rank notices; only then does
-//! a reduction of a few words find out what is wrong, if anything is.
+//! A constructor needs a split of its communicator in any case, and the split itself can show whether all ranks agree:
+//! the color is a digest of everything that must be the same. If all ranks have one color, all are on one new
+//! communicator, and no further message is needed. Otherwise every new communicator lacks a process, so every rank
+//! notices; only then does a reduction of a few words find the fault, if there is one.
 //!
-//! Digests may collide. The following calls of the communicator must not depend on that, so the part of the color that
-//! decides them is exact: `Contribution::call_sequence`. They depend on that part alone, on what rank 0 says, and on
-//! the sizes of communicators.
+//! Digests may collide. The subsequent calls on the communicator must not depend on that, so the part of the color that
+//! determines them is exact: `Contribution::call_sequence`. They depend only on that part, on rank 0's contribution,
+//! and on the sizes of communicators.
 //!
-//! Every constructor begins with a split, `MPI_Cart_sub` as well, so that ranks in different constructors meet.
+//! Every constructor begins with a split, even `MPI_Cart_sub`, so that ranks in different constructors meet.
 
 use super::advisor::Advisor;
 use super::arguments::{Function, Shared};
@@ -29,29 +29,28 @@ const NO_RANK: i64 = i64::MAX;
 pub struct Contribution<'a> {
     /// The first fault in this process' own arguments, if there is one.
     pub fault: Option<topology::Error>,
-    /// The arguments that all processes must pass alike; ignored where there is a fault.
+    /// The arguments that must be the same on all processes; ignored if there is a fault.
     pub shared: Shared<'a>,
-    /// The number of processes that the new topology has. `None` in `MPI_Cart_sub`, whose sub-grids together have all.
+    /// The number of processes in the new topology. `None` in `MPI_Cart_sub`, whose sub-grids together have all.
     pub vertices: Option<i32>,
     /// The request of this process about reordering; `None` in functions that do not reorder.
     pub request: Option<ReorderRequest>,
     /// The choice of this process if a function has two forms.
     pub choice: Option<Choice>,
-    /// The neighbors in the new topology; `None` where there is a fault.
+    /// The neighbors in the new topology; `None` if there is a fault.
     pub neighbors: Option<Neighbors<'a>>,
 }
 
-/// The neighbors of a process, as far as it knows them, in a new topology.
+/// The neighbors of a process in a new topology, to its knowledge.
 #[derive(Clone, Copy)]
 pub struct Neighbors<'a> {
     /// The number of processes that it has.
     pub processes: i32,
-    /// Tells whether some process is a neighbor of a process more than once, as far as this process knows.
+    /// True if, to the knowledge of this process, some process is a neighbor of a process more than once.
     pub repeated: &'a dyn Fn() -> bool,
 }
 
-/// A choice between two forms of a call, such as with weights or without, which all processes must make
-/// alike.
+/// A choice between two forms of a call, such as with or without weights, which must be the same on all processes.
 pub struct Choice {
     /// The argument that makes the choice.
     pub argument: &'static str,
@@ -66,43 +65,43 @@ pub struct Choice {
 
 /// The result of an agreement, known to all processes.
 pub struct Agreement {
-    /// The chosen form; `None` if the arguments of all processes fit both, or there was no
-    /// choice. Where different choices are accepted it is this process' own.
+    /// The chosen form; `None` if the arguments of all processes fit both, or there was no choice. If different choices
+    /// are accepted, it is this process's own.
     pub way: Option<usize>,
-    /// The decision whether processes will be moved.
+    /// The decision whether to reorder ranks.
     pub decision: ReorderDecision,
     /// The rules that are checked.
     pub check: Check,
-    /// Rules that were broken, but are not checked.
+    /// The rules that were violated but are not checked.
     pub broken: Vec<Rule>,
     /// True if neighborhood collectives are the host's own: if some process wants it and all allow it.
     pub host_graph: bool,
-    /// The setting of combining: this process' own, or off if it is off on any process.
+    /// The setting of combining: this process's own, or off if any process has it off.
     pub combine: Combine,
 }
 
-/// The number of bits of a color that are a digest.
+/// The number of bits of a color that hold a digest.
 const DIGEST_BITS: u32 = 24;
 
-/// Digests are colors from here on; below are those of functions that split into several parts.
+/// Colors from here on are digests; lower ones are those of functions that split into several parts.
 const DIGESTS: i32 = 1 << 29;
 
 /// The number of distinct call sequences. With the bits of the digest they use up all colors.
 const CALL_SEQUENCES: i32 = 96;
 const _: () = assert!(DIGESTS as i64 + ((CALL_SEQUENCES as i64) << DIGEST_BITS) == 1 << 31);
 
-/// The color in `MPI_Comm_split` of a process that has a fault. It differs from all others, so that processes
-/// without a fault notice.
+/// The color in `MPI_Comm_split` of a process with a fault. It differs from all others, so that processes without a
+/// fault notice.
 pub const AT_FAULT: i32 = DIGESTS - 1;
 const _: () = assert!(AT_FAULT < DIGESTS);
 
-/// Returns, on all processes alike, the agreement, or the fault of the lowest rank that has one, with a new
-/// communicator of all processes in the order of their ranks. Arguments that differ pass unnoticed in one of 2^24
-/// cases; that all processes call one function is always checked. Collective.
+/// Returns, the same on all processes, the agreement, or the fault of the lowest rank that has one, with a new
+/// communicator of all processes in rank order. Differing arguments pass unnoticed in one of 2^24 cases; that all
+/// processes call one function is always checked. Collective.
 ///
 /// # Errors
 ///
-/// [`Error::OnRank`], or what the communicator's own methods return.
+/// [`Error::OnRank`], or an error of the communicator's own methods.
 pub fn agree<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
@@ -126,8 +125,8 @@ pub fn agree<C: Comm>(
     Ok((all_of(0)?, agreed))
 }
 
-/// The agreement by a reduction: finds out which rank is at fault or differs in what, if any. Whether
-/// what was made so far `fits` this rank's arguments counts only if nothing else is wrong.
+/// The agreement by a reduction, which finds the rank that is at fault or that differs, if any. `fits`, whether the
+/// result so far fits this rank's arguments, counts only if there is no other fault.
 ///
 /// # Errors
 ///
@@ -202,7 +201,7 @@ pub fn agree_by_reduction<C: Comm>(
     }
     let mut decision = request.decision(permission_rank, root);
     if broken.contains(&Rule::Arguments) {
-        // Each rank has its own view of the topology, which is only true if it keeps its rank.
+        // Each rank has its own view of the topology, which is valid only if ranks are kept.
         decision = decision.of_differing_arguments();
     }
     let host_graph = with_graph != NO_RANK && against_graph == NO_RANK;
@@ -211,14 +210,14 @@ pub fn agree_by_reduction<C: Comm>(
     Ok(Agreement { way, decision, check, broken, host_graph, combine })
 }
 
-/// The fault of a rank whose arguments are not those of others, where it is not known which.
+/// The fault of a rank whose arguments differ from those of others, if the differing argument is unknown.
 fn differs(rank: i32, function: Function) -> Error {
     let text = format!("the arguments of {} differ from other ranks'", function.name());
     Error::OnRank { rank, class: Class::Arg, text }
 }
 
 impl Choice {
-    /// The fault of the first rank that did not choose as a rank below it.
+    /// The fault of the first rank whose choice differs from that of a rank below it.
     fn made_differently(&self, first: i64, second: i64) -> Error {
         let [way, other_way] = self.ways;
         let (late, early, way, other_way) = match first < second {
@@ -233,7 +232,7 @@ impl Choice {
     }
 }
 
-/// Gives all processes the class and the text of the fault that `root` found. Collective.
+/// Broadcasts the class and the text of the fault that `root` found. Collective.
 pub fn tell<C: Comm>(comm: &C, root: i32, own: Option<(Class, String)>) -> Result<Error, C::Error> {
     let is_root = comm.rank()? == root;
     let (class, text) = own.filter(|_| is_root).unwrap_or((Class::Arg, String::new()));
@@ -256,14 +255,13 @@ pub fn first_fault<C: Comm>(comm: &C, fault: Option<String>) -> Result<Option<Er
 }
 
 impl Contribution<'_> {
-    /// Returns whether this process wants native neighborhood collectives, from the neighbors that it knows.
+    /// True if this process wants native neighborhood collectives, given the neighbors that it knows.
     fn host_graph<C: Comm>(&self, advisor: &impl Advisor<C>) -> bool {
         let of = |Neighbors { processes, repeated }| advisor.host_graph(processes, repeated);
         self.neighbors.is_some_and(of)
     }
 
-    /// Returns whether this process allows them if others want them: it does not know all neighbors in a distributed
-    /// graph.
+    /// True if this process allows them if others want them: it does not know all neighbors in a distributed graph.
     fn allows_host_graph<C: Comm>(&self, advisor: &impl Advisor<C>, own: bool) -> bool {
         let distributed = [Function::DistGraphCreate, Function::DistGraphCreateAdjacent];
         match self.neighbors {
@@ -294,7 +292,7 @@ impl Contribution<'_> {
                 | (digest as i32 & ((1 << DIGEST_BITS) - 1)))
     }
 
-    /// Encodes the calls of the communicator that come after the split, with `host_graph` and the last bit for those of
+    /// Encodes the calls on the communicator that follow the split, with `host_graph` and the last bit for those of
     /// neighborhood collectives: ranks whose sequences differ never have one color. A number below [`CALL_SEQUENCES`].
     fn call_sequence(&self, size: i32, host_graph: bool) -> i32 {
         let request = self.request.unwrap_or_default();
@@ -325,7 +323,7 @@ fn broadcast_vec<C: Comm>(comm: &C, root: i32, bytes: Vec<u8>) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// All ranks compare with rank 0, and the lowest that differs says in what.
+/// All ranks compare their arguments with rank 0's, and the lowest rank that differs describes the difference.
 fn name_difference<C: Comm>(
     comm: &C,
     shared: &Shared<'_>,
@@ -342,8 +340,8 @@ mod tests {
     use super::*;
     use crate::engine::decision::CallSettings;
 
-    /// The colors of a call with each number of vertices, either collectives, settings and choices that make other
-    /// calls follow, or another result.
+    /// The colors of a call with each number of vertices, either kind of collectives, and settings and choices that
+    /// lead to other calls or another result.
     #[test]
     fn what_is_not_alike_has_another_color() {
         let mut colors = Vec::new();

@@ -1,8 +1,8 @@
-//! The arguments of a constructor that all ranks must pass alike, and how ranks compare them.
+//! The arguments of a constructor that must be the same on all ranks, and how ranks compare them.
 
 use super::digest::Digest;
 
-/// A collective function of the chapter. That processes call different ones on one communicator is an error.
+/// A collective function of the chapter. If processes call different ones on one communicator, that is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Function {
     /// `MPI_Cart_create`.
@@ -29,13 +29,13 @@ impl Function {
         }
     }
 
-    /// Its name without the prefix, in small letters, as in settings: `cart_create`.
+    /// Its name in settings, in lower case without the prefix: `cart_create`.
     pub fn word(self) -> String {
         self.name()["MPI_".len()..].to_ascii_lowercase()
     }
 }
 
-/// An argument that all processes must pass alike.
+/// An argument that must be the same on all processes.
 #[derive(Debug, Clone, Copy)]
 pub struct Argument<'a> {
     /// Its name in the standard.
@@ -48,12 +48,12 @@ pub struct Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
-    /// An argument that must be the same on all processes.
+    /// Creates an argument that must be the same on all processes.
     pub const fn exact(name: &'static str, values: &'a [i32]) -> Self {
         Self { name, values, tolerated: false }
     }
 
-    /// An argument in which processes may differ.
+    /// Creates an argument in which processes may differ.
     pub const fn tolerated(name: &'static str, values: &'a [i32]) -> Self {
         Self { name, values, tolerated: true }
     }
@@ -69,7 +69,7 @@ pub struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// A digest of the function and the arguments that must be equal everywhere, and a digest of all arguments.
+    /// A digest of the function and the arguments that must be equal, and a digest of all arguments.
     pub(super) fn digests(&self) -> [u64; 2] {
         let start = Digest::default().number(self.function as u64);
         let of = |arguments: &mut dyn Iterator<Item = &Argument<'_>>| {
@@ -90,8 +90,8 @@ impl Shared<'_> {
         words.flat_map(i32::to_le_bytes).collect()
     }
 
-    /// The first difference of these arguments from rank 0's, which come encoded. Where ranks may
-    /// differ is looked at only if `strict`.
+    /// The first difference between these arguments and rank 0's, which are encoded. Arguments that may differ are
+    /// compared only if `strict`.
     pub(super) fn difference(&self, encoded: &[u8], strict: bool) -> Option<String> {
         const FUNCTIONS: [Function; 5] = [
             Function::CartCreate,
@@ -154,9 +154,9 @@ pub struct GraphArguments<'a> {
 pub enum EdgeWeights<'a> {
     /// `MPI_UNWEIGHTED`.
     Unweighted,
-    /// One a edge; `MPI_WEIGHTS_EMPTY` is an array without entries.
+    /// One weight per edge; `MPI_WEIGHTS_EMPTY` is an empty array.
     Given(&'a [i32]),
-    /// A null pointer where there are no edges: fits a weighted graph and an unweighted one.
+    /// A null pointer without edges: it fits a weighted graph and an unweighted one.
     Either,
 }
 

@@ -1,7 +1,7 @@
 //! Assigns new ranks to processes: the reordering of a constructor.
 //!
-//! Rank 0 knows where all processes run, plans, and sends every process its new rank: 24 bytes a
-//! process in one scatter, and nothing at all where no process moves.
+//! Rank 0 knows the nodes of all processes, plans, and sends every process its new rank: 24 bytes per process in one
+//! scatter, and nothing if all ranks are kept.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,23 +17,23 @@ use crate::machine::Machine;
 use crate::mapping::{Csr, Grid, Options, Plan, follow_cart, last_plan};
 use crate::topology::TopologySummary;
 
-/// The placement of ranks, for the report. Only on rank 0, and only where a report is asked for, where the program is
-/// moved though it passed `reorder = 0`, and where a mapping was rejected as risky.
+/// The placement of ranks, for the report. Only on rank 0, and only if a report was requested, if ranks were reordered
+/// despite `reorder = 0`, or if a mapping was rejected as risky.
 #[derive(Debug, Clone)]
 pub struct Placement {
     /// The nodes of the old communicator's ranks, if they are known.
     pub layout: Option<Arc<Machine>>,
-    /// The plan, whether it was applied or not.
+    /// The plan, even if it was not applied.
     pub plan: Option<Plan>,
-    /// The outcome: applied, or why not.
+    /// The outcome: applied, or why it was not.
     pub outcome: ReorderOutcome,
     /// The weights of the graph's edges from node to node, if there are not too many nodes.
     pub traffic: Option<NodeTraffic>,
-    /// A summary of the new topology, also where rank 0 itself is left out.
+    /// A summary of the new topology, even if rank 0 itself is left out.
     pub summary: TopologySummary,
-    /// Seconds that planning took.
+    /// The seconds that planning took.
     pub seconds: f64,
-    /// Rules that the arguments broke.
+    /// The rules that the arguments violated.
     pub broken: Vec<Rule>,
 }
 
@@ -42,29 +42,29 @@ pub struct Placement {
 pub(super) struct Assignment {
     /// Its new rank; `None` if it is left out.
     pub(super) new_rank: Option<i32>,
-    /// The new rank of the process whose old rank is this one's new rank. It has this vertex' edges.
+    /// The new rank of the process whose old rank is this one's new rank: it has the edges of this vertex.
     pub(super) edges_from: i32,
     /// True if any process has another rank than before.
     pub(super) moved: bool,
 }
 
-/// "No rank", in a scattered row.
+/// "No rank", in a row of the scatter.
 const NO_RANK: i32 = -1;
 
-/// "All ranks stay", in a scattered row.
+/// "All ranks are kept", in a row of the scatter.
 const STAY: i32 = -2;
 
 /// The plan of rank 0.
 pub(super) struct PlannedMapping {
     pub(super) plan: Plan,
     pub(super) traffic: Option<NodeTraffic>,
-    /// The grid that it is for, if it is one.
+    /// The grid of the plan, if it is for one.
     pub(super) grid: Option<Grid>,
-    /// True if it is that of an earlier grid.
+    /// True if the plan is that of an earlier grid.
     pub(super) follows: bool,
 }
 
-/// On more nodes than these no picture shows what they send each other.
+/// With more nodes, no picture shows the traffic between them.
 const MOST_DRAWN_NODES: usize = 256;
 
 impl PlannedMapping {
@@ -85,7 +85,7 @@ impl PlannedMapping {
 /// The facts on which all ranks agree before rank 0 plans.
 pub(super) struct PlacementInput<'a> {
     pub(super) decision: ReorderDecision,
-    /// Rules that the arguments broke.
+    /// The rules that the arguments violated.
     pub(super) broken: Vec<Rule>,
     /// Options of the search; those of rank 0 count.
     pub(super) options: Options,
@@ -94,7 +94,7 @@ pub(super) struct PlacementInput<'a> {
 }
 
 impl PlannedMapping {
-    /// A plan for a grid: what was decided about an earlier one of these sides on the same processes is valid for this.
+    /// A plan for a grid: the decision about an earlier grid of these sides on the same processes applies to this one.
     pub(super) fn of_cart(
         grid: Grid,
         earlier: Option<&Decided>,
@@ -118,8 +118,8 @@ impl PlannedMapping {
     }
 }
 
-/// Finds the new rank of every process. Collective where a plan is made; `plan` is called on rank 0 alone,
-/// and gives nothing where the graph is too large.
+/// Finds the new rank of every process. Collective if a plan is made; `plan` is called on rank 0 only, and returns
+/// nothing if the graph is too large.
 pub(super) fn assign_ranks<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
@@ -145,7 +145,7 @@ pub(super) fn assign_ranks<C: Comm>(
             || known.as_ref().is_some_and(|known| known.are_part(history, process));
         let started = Instant::now();
         options.scramble = options.scramble.filter(|_| decision.scramble);
-        // At random processes are moved wherever they run.
+        // Random reordering ignores the nodes of processes.
         let anywhere = decision.scramble.then(|| Arc::new(Machine::one_node(size as usize)));
         let earlier = order.zip(dims);
         let earlier = earlier.and_then(|(order, dims)| history.decision(order, size, dims));
@@ -220,7 +220,7 @@ pub(super) fn assign_ranks<C: Comm>(
     Ok((assignment, placement.filter(|placement| decision.reporting || is_told(placement))))
 }
 
-/// For every old rank its new rank, the new rank of the process whose old rank that is, and two orders.
+/// For every old rank, its new rank, the new rank of the process whose old rank that is, and two orders.
 fn rows(plan: Option<&Plan>, size: i32, orders: [Option<Order>; 2]) -> Vec<[i32; 6]> {
     let size = size as usize;
     let [[a, b], [c, d]] = orders.map(Order::words);

@@ -22,7 +22,7 @@ pub(crate) enum ConstructorCall {
     Adjacent { into: Vec<[i32; 2]>, away: Vec<[i32; 2]>, weighted: Option<bool>, reorder: bool },
 }
 
-/// Makes a call; `grid` is what `comm` carries.
+/// Makes a call; `grid` is the topology of `comm`.
 pub(crate) fn make<C: Comm<Error = Error> + Advisor<C>>(
     comm: &C,
     settings: CallSettings,
@@ -87,7 +87,7 @@ pub(crate) fn make<C: Comm<Error = Error> + Advisor<C>>(
     made.map(|made| made.member)
 }
 
-/// Returns whether a communicator matches its topology.
+/// True if a communicator matches its topology.
 pub(crate) fn fits<C: Comm<Error = Error>>(comm: &C, topology: &Topology, old_size: i32) -> bool {
     let (rank, size) = (comm.rank().unwrap(), comm.size().unwrap());
     let inside = |edges: &Edges| edges.ranks.iter().all(|rank| (0..size).contains(rank));

@@ -1,16 +1,16 @@
-//! Rules of the standard that programs break unharmed on every host. Such programs run here too;
-//! `CARTOGRAPH_CHECK` names the rules whose breach is to be an error instead.
+//! Rules of the standard that every host lets programs violate without harm. Such programs run here too;
+//! `CARTOGRAPH_CHECK` names the rules whose violation is an error instead.
 
-/// A rule of the standard that the arguments of all processes together may break. Which process breaks it is
-/// found out only where that is an error.
+/// A rule of the standard that the arguments of all processes together may violate. Which process violates it is
+/// determined only if that is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// Each edge of `MPI_Dist_graph_create_adjacent` is given at both ends, with one weight.
+    /// Both ends pass each edge of `MPI_Dist_graph_create_adjacent`, with the same weight.
     Edges,
-    /// `MPI_UNWEIGHTED` is for all ranks of `MPI_Dist_graph_create_adjacent` or for none.
+    /// All ranks or none pass `MPI_UNWEIGHTED` to `MPI_Dist_graph_create_adjacent`.
     Weights,
     /// Arguments are the same on all ranks: `periods`, `index`, `edges`, and `reorder` of
-    /// `MPI_Dist_graph_create_adjacent`. What decides which ranks take part must be so in any case.
+    /// `MPI_Dist_graph_create_adjacent`. Arguments that determine which ranks take part are always checked.
     Arguments,
 }
 
@@ -26,7 +26,7 @@ impl Rule {
         }
     }
 
-    /// A sentence that it was broken, for reports.
+    /// A sentence on its violation, for reports.
     pub fn broken(self, function: &str) -> String {
         let what = match self {
             Self::Edges => "edges do not match at their two ends",
@@ -48,7 +48,7 @@ impl Check {
     /// All rules.
     pub const ALL: Self = Self(0).with(Rule::Edges).with(Rule::Weights).with(Rule::Arguments);
 
-    /// The rules that a text names, separated by commas; `all` is all of them.
+    /// Parses names of rules, separated by commas; `all` means all of them.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Check {
         Self(self.0 | 1 << rule as u8)
     }
 
-    /// Returns whether the set contains a rule.
+    /// True if the set contains a rule.
     pub const fn has(self, rule: Rule) -> bool {
         self.0 >> rule as u8 & 1 != 0
     }
@@ -81,7 +81,7 @@ impl Check {
         self.0 as i64
     }
 
-    /// The set that has these bits.
+    /// The set with these bits.
     pub(super) const fn from_bits(bits: i64) -> Self {
         Self(bits as u8)
     }

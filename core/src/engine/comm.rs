@@ -2,7 +2,7 @@
 
 use super::error::Error;
 
-/// The operations that the engine needs of a communicator. All except `rank` and `size` are collective.
+/// The operations that the engine needs from a communicator. All except `rank` and `size` are collective.
 pub trait Comm: Sized {
     /// A failure of the host, or a fault that the engine found.
     type Error: From<Error>;
@@ -13,21 +13,20 @@ pub trait Comm: Sized {
     fn size(&self) -> Result<i32, Self::Error>;
     /// `MPI_Comm_split`; no color is `MPI_UNDEFINED`, and gives no communicator.
     fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>, Self::Error>;
-    /// Gives back a communicator that [`Comm::split`] made.
+    /// Frees a communicator that [`Comm::split`] created.
     fn free(self) -> Result<(), Self::Error>;
     /// Replaces each word by its minimum over all processes.
     fn min(&self, words: &mut [i64]) -> Result<(), Self::Error>;
     /// Replaces each word by its sum over all processes, which must fit.
     fn sum(&self, words: &mut [i64]) -> Result<(), Self::Error>;
-    /// Gives every process the bytes of `root`; every process knows the length.
+    /// Broadcasts the bytes of `root`; every process knows the length.
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Self::Error>;
-    /// Scatters: gives every process its part of what rank 0 passes.
+    /// Scatters rank 0's array: gives every process its part.
     fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6], Self::Error>;
-    /// The words of all processes, one after the other, on rank 0; nothing elsewhere. All of it is at
-    /// most `i32::MAX` words.
+    /// Gathers the words of all processes on rank 0, in rank order; empty elsewhere. At most `i32::MAX` words in all.
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Self::Error>;
-    /// Sends `words` to one process and receives what another sends here. Only used on
-    /// communicators that the engine made itself: no message of ours meets one of the program's.
+    /// Sends `words` to one process and receives the words that another sends. Used only on communicators that the
+    /// engine created, so that no message of ours meets one of the program's.
     fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>, Self::Error>;
 }
 

@@ -1,7 +1,7 @@
 //! The constructors of grids and graphs, and `MPI_Cart_sub`: agree, place, split.
 //!
-//! Each takes the result of looking at this rank's own arguments. A fault found there must take
-//! part in the agreement, so it is handed in instead of being returned early.
+//! Each constructor gets the result of checking this rank's own arguments. A fault found there must take part in the
+//! agreement, so it is passed in instead of being returned early.
 
 use super::advisor::Advisor;
 use super::agree::{AT_FAULT, Agreement, Contribution, Neighbors, agree, agree_by_reduction};
@@ -19,14 +19,14 @@ use crate::topology::{self, Cart, Class, Graph, Topology, TopologySummary};
 pub struct Created<C> {
     /// The new communicator and its topology; `None` on a process that gets `MPI_COMM_NULL`.
     pub member: Option<(C, Topology)>,
-    /// True if the new communicator is known to have all processes of the old one with the ranks that they have there;
-    /// the same on all processes.
+    /// True if the new communicator is known to have all processes of the old one with unchanged ranks; the same on all
+    /// processes.
     pub keeps_ranks: bool,
-    /// The placement of ranks, where a report is asked for.
+    /// The placement of ranks, if a report was requested.
     pub placement: Option<Placement>,
-    /// True if neighborhood collectives are the host's own, as all processes agreed.
+    /// True if neighborhood collectives are the host's native ones, as all processes agreed.
     pub host_graph: bool,
-    /// The setting of combining for neighborhood collectives; off on all processes or on none.
+    /// The setting of combining for neighborhood collectives; the same on all processes.
     pub combine: Combine,
 }
 
@@ -44,7 +44,7 @@ fn request<C: Comm>(
     ReorderRequest { reorder, distributed: false, has_topology: advisor.has_topology(), settings }
 }
 
-/// A value and no fault, or no value and the fault.
+/// Either a value or a fault.
 fn parted<T>(result: Result<T, topology::Error>) -> (Option<T>, Option<topology::Error>) {
     match result {
         Ok(value) => (Some(value), None),
@@ -56,8 +56,8 @@ fn parted<T>(result: Result<T, topology::Error>) -> (Option<T>, Option<topology:
 ///
 /// # Errors
 ///
-/// The same on every rank: [`OnRank`](Error::OnRank) for a fault in the arguments of any rank or for arguments
-/// that differ, or what the communicator's own methods return.
+/// The same on every rank: [`OnRank`](Error::OnRank) for a fault in the arguments of any rank or for arguments that
+/// differ, or an error of the communicator's own methods.
 pub fn cart_create<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
@@ -146,7 +146,7 @@ pub fn graph_create<C: Comm>(
 
     let (graph, _) = checked.expect("a fault here would have ended the agreement");
     if graph.nnodes() == 0 {
-        // No process has a place.
+        // All processes are left out.
         all.free()?;
         return Ok(Created {
             member: None,
@@ -173,8 +173,8 @@ pub fn graph_create<C: Comm>(
     Ok(Created { member, keeps_ranks, placement, host_graph, combine })
 }
 
-/// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid that `comm` carries and
-/// which of its dimensions are kept; what is `combine`d on `comm`, is so on its parts.
+/// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid of `comm` and the dimensions to keep; parts
+/// inherit the setting `combine` of `comm`.
 ///
 /// # Errors
 ///
@@ -189,7 +189,7 @@ pub fn cart_sub<C: Comm>(
     let (checked, fault) =
         parted(arguments.and_then(|(grid, remain)| Ok((grid.sub(remain, rank)?, remain))));
     let remain = checked.as_ref().map_or(Vec::new(), |(_, remain)| numbers(remain));
-    // Parts of a grid have several colors: whether all agree is asked for after the split.
+    // The parts of a grid have several colors, so a reduction after the split checks that all ranks agree.
     let (color, key) = checked.as_ref().map_or((AT_FAULT, 0), |(sub, _)| (sub.color, sub.rank));
     let part = comm.split(Some(color), key)?.expect("a color was given");
     let remain = [Argument::exact("remain_dims", &remain)];
@@ -211,13 +211,13 @@ pub fn cart_sub<C: Comm>(
     Ok(Created { member, keeps_ranks: false, placement: None, host_graph, combine })
 }
 
-/// The communicator of the processes that have a place, in the order of their new ranks. It is the
-/// one of all processes if they are all in it with the ranks they had.
+/// The communicator of the processes that have new ranks, in the order of these ranks. It is the communicator of all
+/// processes if no rank changes.
 ///
 /// # Errors
 ///
-/// [`Error::OnRank`] where ranks that agreed by chance differ in how many have a place: each then gets a
-/// communicator of those that it counts, or this.
+/// [`Error::OnRank`] if ranks whose digests collide differ in the number of processes: each rank then gets either this
+/// error or a communicator of the size that it expects.
 pub(super) fn split_members<C: Comm>(
     comm: &C,
     all: C,
@@ -227,7 +227,7 @@ pub(super) fn split_members<C: Comm>(
     if !assignment.moved && all.size()? == vertices {
         return Ok(Some(all));
     }
-    // First: what a host keeps for a communicator may grow with the processes.
+    // Freed first, since a host's memory for a communicator may grow with its processes.
     all.free()?;
     let color = assignment.new_rank.map(|_| vertices);
     match comm.split(color, assignment.new_rank.unwrap_or(0))? {

@@ -1,5 +1,5 @@
-//! Decides whether a constructor moves processes: by the user's settings, the call's arguments, and the table of
-//! programs that cannot be moved.
+//! Decides whether a constructor reorders ranks: by the user's settings, the call's arguments, and the table of
+//! programs that must not be reordered.
 
 use super::advisor::{Advisor, MachineKnowledge};
 use super::check::Check;
@@ -10,17 +10,17 @@ use super::policy::Reorder;
 use super::survey::needs_survey;
 use crate::mapping::Options;
 
-/// The settings of one process for a constructor. Where they differ between ranks, the most cautious
-/// [`Reorder`] counts, and otherwise those of rank 0.
+/// The settings of one process for a constructor. If ranks differ, the most cautious [`Reorder`] counts, and otherwise
+/// the settings of rank 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CallSettings {
-    /// The constructors that may move processes.
+    /// The constructors that may reorder ranks.
     pub reorder: Reorder,
     /// `cartograph_reorder` in the info of the call, if set.
     pub info: Option<bool>,
-    /// True if a report is asked for, so that rank 0 makes a plan even if no process may be moved.
+    /// True if a report was requested, so that rank 0 makes a plan even if ranks must be kept.
     pub reporting: bool,
-    /// Rules whose breach is an error.
+    /// The rules whose violation is an error.
     pub check: Check,
     /// The setting of combining for neighborhood collectives on the new communicator.
     pub combine: Combine,
@@ -37,12 +37,12 @@ pub struct ReorderRequest {
     pub distributed: bool,
     /// True if the old communicator has a topology.
     pub has_topology: bool,
-    /// The settings by the environment and the info.
+    /// The settings from the environment and the info.
     pub settings: CallSettings,
 }
 
-/// A rank's decision about reordering in a call, the most cautious first. The call is the same on all
-/// ranks, so the least of these is what all of them say together.
+/// A rank's decision about reordering in a call, the most cautious first. The call is the same on all ranks, so the
+/// least of these is the decision of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Permission {
     Off,
@@ -51,13 +51,13 @@ enum Permission {
     NotConfirmed,
     /// The old communicator has a topology.
     InPlace,
-    /// Unless the communicator already has a topology.
+    /// Reordering is allowed unless the communicator already has a topology.
     Granted,
-    /// So too, and to move processes of programs that cannot be moved.
+    /// As before, and also in programs that must not be reordered.
     Tried,
-    /// Also to move processes that have places.
+    /// Reordering is allowed even if processes already have ranks in a topology.
     Insisted,
-    /// To move all.
+    /// Reordering is always allowed.
     Forced,
 }
 
@@ -75,8 +75,8 @@ impl Permission {
     ];
 }
 
-/// The decision of rank 0: a number whose lowest bits mean these, the two at `KNOWLEDGE` [`MachineKnowledge`], and
-/// the rest the place of a [`IncompatibleProgram`] in its table, counted from 1.
+/// The decision of rank 0, as a number: the lowest bits are these flags, the two bits at `KNOWLEDGE` are
+/// [`MachineKnowledge`], and the rest is the index of an [`IncompatibleProgram`] in its table, counted from 1.
 const REPORTING: i64 = 1;
 const SCRAMBLE: i64 = 2;
 const KNOWLEDGE: u32 = 2;
@@ -101,7 +101,7 @@ impl ReorderRequest {
         }
     }
 
-    /// The permission of this rank, as a number that is not negative; the least of all ranks counts.
+    /// The permission of this rank, as a nonnegative number; the least of all ranks counts.
     pub(super) fn permission_rank(&self) -> i64 {
         self.permission() as i64
     }
@@ -110,12 +110,12 @@ impl ReorderRequest {
         self.permission() >= Permission::Granted
     }
 
-    /// Returns whether rank 0's decision matters.
+    /// True if rank 0's decision matters.
     pub(super) fn needs_broadcast(&self) -> bool {
         self.may_move() || self.settings.reporting
     }
 
-    /// Encodes what only rank 0 says, as a number that is not negative.
+    /// Encodes the facts that only rank 0 contributes, as a nonnegative number.
     pub(super) fn encode_root<C: Comm>(&self, advisor: &impl Advisor<C>) -> i64 {
         let survey = || needs_survey(advisor);
         self.encode(|| advisor.knowledge(), || advisor.incompatible_program(), survey)
@@ -127,7 +127,7 @@ impl ReorderRequest {
         incompatible_program: impl FnOnce() -> Option<&'static IncompatibleProgram>,
         survey: impl FnOnce() -> bool,
     ) -> i64 {
-        // Nothing is asked for that is of no use: that takes time.
+        // Useless facts are not determined, since that takes time.
         let knowledge =
             if self.needs_broadcast() { knowledge() } else { MachineKnowledge::Unknown };
         let scramble = self.may_move() && self.settings.options.scramble.is_some();
@@ -141,8 +141,8 @@ impl ReorderRequest {
             | incompatible_program << INCOMPATIBLE_PROGRAM
     }
 
-    /// Decides for all ranks, if all ranks of `comm` have equal requests: rank 0 decides, and all ranks
-    /// [broadcast](Self::needs_broadcast) or none.
+    /// Decides for all ranks, if all ranks of `comm` have equal requests: either rank 0 decides and all ranks
+    /// [broadcast](Self::needs_broadcast), or no rank does.
     pub(super) fn decide<C: Comm>(
         &self,
         comm: &C,
@@ -158,7 +158,7 @@ impl ReorderRequest {
         Ok(self.decision(words[0], words[1]))
     }
 
-    /// Decides for a process that cannot ask others, by what it knows itself.
+    /// Decides for a process that cannot ask others, by its own knowledge.
     pub fn decide_alone(
         &self,
         knowledge: MachineKnowledge,
@@ -206,61 +206,61 @@ impl ReorderRequest {
 /// The decision of a constructor; the same on all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReorderDecision {
-    /// True if processes may be moved.
+    /// True if ranks may be reordered.
     pub moving: bool,
-    /// True if rank 0 makes a plan, to move processes by it or to report what it would gain.
+    /// True if rank 0 makes a plan, to reorder ranks or to report the possible gain.
     pub planning: bool,
     pub(super) reporting: bool,
-    /// Processes are moved at random.
+    /// Ranks are reordered at random.
     pub(super) scramble: bool,
-    /// True if processes that have places in a topology already are not moved.
+    /// True if processes that already have ranks in a topology keep them.
     pub keeps_in_place: bool,
     /// True if rank 0 must ask the others for their identities.
     pub(super) surveys: bool,
-    /// Rank 0 knows where processes run.
+    /// What rank 0 knows about the nodes of processes.
     pub(super) known: bool,
     pub(super) outcome: ReorderOutcome,
 }
 
 impl ReorderDecision {
-    /// The decision where ranks passed arguments that differ: no process is moved.
+    /// The decision if ranks passed different arguments: ranks are kept.
     pub(super) fn of_differing_arguments(self) -> Self {
         let outcome = if self.moving { ReorderOutcome::Differing } else { self.outcome };
         Self { moving: false, planning: self.reporting, scramble: false, outcome, ..self }
     }
 }
 
-/// The outcome of a plan: applied, or the reason why not.
+/// The outcome of a plan: applied, or why it was not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReorderOutcome {
-    /// Applied; `forced` where the program passed `reorder = 0`.
+    /// Applied; `forced` if the program passed `reorder = 0`.
     Applied {
-        /// By [`Reorder::Always`].
+        /// Forced by [`Reorder::Always`].
         forced: bool,
     },
     /// The program passed `reorder = 0`.
     NotAsked,
     /// A distributed graph whose info does not allow it, with [`Reorder::On`].
     NotConfirmed,
-    /// The info of the call says no.
+    /// The info of the call forbids it.
     Refused,
-    /// The program cannot be moved.
+    /// The program must not be reordered.
     Incompatible(&'static IncompatibleProgram),
-    /// [`Reorder::Off`] on some rank, or another constructor is on trial.
+    /// [`Reorder::Off`] on some rank, or another constructor is being tested.
     Off,
-    /// The processes have places in a topology already.
+    /// The processes already have ranks in a topology.
     InPlace,
     /// All processes are on one node.
     OneNode,
     /// Arguments that must be the same on all ranks differ.
     Differing,
-    /// No mapping that was found is better than rank order.
+    /// No mapping is better than rank order.
     NothingGained,
-    /// Those of an earlier grid of the same processes and dims were kept.
+    /// The ranks of an earlier grid with the same processes and dims were used.
     AsBefore,
-    /// The mapping found helps only if all dimensions have equal weights, and the weights are unknown.
+    /// The mapping helps only if all dimensions have equal weights, but the weights are unknown.
     RejectedAsRisky,
-    /// The graph is too large to be looked at as a whole.
+    /// The graph is too large for rank 0 to gather.
     TooLarge,
     /// The host does not know which processes share a node.
     NoLayout,
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(decided(granted, one), [false, false, false, false, true]);
         assert_eq!(decided(granted, one | SCRAMBLE), [true, true, false, true, true]);
 
-        // No process moves where arguments differ, at random neither.
+        // If arguments differ, ranks are kept, even with random reordering.
         let moving = request.decision(granted, nodes | SCRAMBLE);
         let expected = ReorderDecision {
             moving: false,

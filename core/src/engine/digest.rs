@@ -1,8 +1,8 @@
 //! Digests: numbers that ranks compare instead of their arguments.
 //!
-//! The function is written out here, because the ranks of one job may run different builds of the library, and is part
-//! of what they agree on: it must not change. Its step is a bijection of the number so far, so arguments of one length
-//! that differ in a single element never have equal digests.
+//! The function is written out here because the ranks of one job may run different builds of the library. It is part of
+//! the agreement and must not change. Its step is a bijection of the state, so arguments of one length that differ in a
+//! single element never have equal digests.
 
 /// The mixing step of the splitmix64 generator (Steele, Lea and Flood, 2014).
 pub(super) const fn mix(x: u64) -> u64 {
@@ -17,13 +17,13 @@ pub(super) const fn mix(x: u64) -> u64 {
 pub(super) struct Digest(u64);
 
 impl Digest {
-    /// Adds a number.
+    /// Adds a number to the digest.
     #[must_use]
     pub(super) fn number(self, number: u64) -> Self {
         Self(mix(self.0 ^ number))
     }
 
-    /// Adds an array: its length, then its entries, two at a time, the first in the upper half.
+    /// Adds an array: its length, then its entries in pairs, the first in the upper half.
     #[must_use]
     pub(super) fn array(self, entries: &[i32]) -> Self {
         // Through u32: a negative entry must not touch the other half.

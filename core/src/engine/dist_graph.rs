@@ -1,7 +1,7 @@
 //! The constructors of distributed graphs: MPI 4.1, 8.5.4.
 //!
-//! Time and memory are O(degree + log P) here; what the split of the host costs comes on top. Only
-//! where processes may be moved does rank 0 look at the whole graph, up to [`MOST_EDGES`].
+//! Time and memory are O(degree + log P) here, plus the cost of the host's split. Only if ranks may be reordered does
+//! rank 0 gather the whole graph, up to [`MOST_EDGES`].
 
 use super::advisor::Advisor;
 use super::agree::{Agreement, Choice, Contribution, Neighbors, agree};
@@ -20,9 +20,9 @@ use crate::topology::{self, DistGraph, Edges, Topology, TopologySummary};
 /// plans.
 pub const MOST_EDGES: i64 = 1 << 24;
 
-/// Agrees that all ranks are in `function`, reorder alike, and have weights or have none. Some neighbors of this rank
-/// may be `repeated`. Returns a communicator of all processes, what was agreed on, and whether this rank's edges are
-/// weighted.
+/// Agrees that all ranks are in `function`, have the same `reorder`, and either all or none have weights. Some
+/// neighbors of this rank may be `repeated`. Returns a communicator of all processes, the agreement, and whether this
+/// rank's edges are weighted.
 fn agree_on<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
@@ -32,8 +32,8 @@ fn agree_on<C: Comm>(
     repeated: &dyn Fn() -> bool,
 ) -> Result<(C, Agreement, bool), C::Error> {
     let reorder = [i32::from(request.reorder)];
-    // What hosts do with either where ranks differ: of the adjacent graph each process keeps what it
-    // passed, the other makes some of them hang.
+    // If ranks differ: for the adjacent graph, hosts let each process keep its own choice; for the other, some hosts
+    // hang.
     let (tolerated, argument, reorder) = match function {
         Function::DistGraphCreateAdjacent => {
             (true, "sourceweights", Argument::tolerated("reorder", &reorder))
@@ -52,18 +52,18 @@ fn agree_on<C: Comm>(
         neighbors,
     };
     let (all, agreed) = agree(comm, advisor, contribution)?;
-    // If no rank passes either, there are no edges, so the number of weights, 0, is that of the edges.
+    // If no rank passes either, there are no edges, so the number of weights, 0, equals that of the edges.
     let weighted = agreed.way != Some(0);
     Ok((all, agreed, weighted))
 }
 
-/// `MPI_Dist_graph_create_adjacent`: MPI 4.1, 8.5.4. Collective. Each rank's lists keep their order. Edges that
-/// their two ends do not give alike are an error only where [`Rule::Edges`] is checked.
+/// `MPI_Dist_graph_create_adjacent`: MPI 4.1, 8.5.4. Collective. Each rank's lists keep their order. Edges that differ
+/// at their two ends are an error only if [`Rule::Edges`] is checked.
 ///
 /// # Errors
 ///
-/// The same on every rank: [`OnRank`](super::error::Error::OnRank) for a fault in the arguments of any rank; or what the
-/// communicator's own methods return.
+/// The same on every rank: [`OnRank`](super::error::Error::OnRank) for a fault in the arguments of any rank; or an
+/// error of the communicator's own methods.
 pub fn dist_graph_create_adjacent<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
@@ -103,9 +103,9 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, combine })
 }
 
-/// `MPI_Dist_graph_create`: MPI 4.1, 8.5.4. Collective. Every edge goes to its two ends, where lists are
-/// ordered by the rank that gave an edge, and for one rank in the order given; so the k-th of several edges
-/// between two processes is the same edge at both ends.
+/// `MPI_Dist_graph_create`: MPI 4.1, 8.5.4. Collective. Every edge goes to its two ends, whose lists are ordered by the
+/// rank that passed an edge, and then in the order passed; so the k-th of several edges between two processes is the
+/// same edge at both ends.
 ///
 /// # Errors
 ///
@@ -131,7 +131,7 @@ pub fn dist_graph_create<C: Comm>(
     let graph = LocalEdges { leaving: || arguments.given(weighted), imbalance: || 0 };
     let places = place_edges(comm, advisor, agreed, (settings, weighted), graph);
     let (all, (assignment, placement)) = keep(all, places)?;
-    // On a new communicator, where vertex i is rank i and no message of the program can be met.
+    // Uses a new communicator, on which vertex i is rank i and no message meets one of the program's.
     let made = split_members(comm, all, assignment, size)?.expect("every process has a place");
     let items = deliver(&made, arguments.items(rank, weighted));
     let (made, items) = keep(made, items)?;
@@ -145,15 +145,15 @@ fn request(reorder: bool, settings: CallSettings) -> ReorderRequest {
     ReorderRequest { reorder, distributed: true, has_topology: false, settings }
 }
 
-/// The edges that this rank knows, worked out where they are needed.
+/// The edges that this rank knows, computed only if needed.
 struct LocalEdges<Leaving: FnOnce() -> Vec<i32>, Imbalance: FnOnce() -> i64> {
-    /// Edges, each as (from, to, weight), that no other rank passes too.
+    /// Edges, each as (from, to, weight), that no other rank passes as well.
     leaving: Leaving,
-    /// A number that is 0 in the sum over all ranks where both ends of each edge give it alike.
+    /// A number whose sum over all ranks is 0 if both ends of each edge agree.
     imbalance: Imbalance,
 }
 
-/// Finds the new rank of every process, by the whole graph, whose edges rank 0 gathers.
+/// Finds the new rank of every process from the whole graph, which rank 0 gathers.
 fn place_edges<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
@@ -186,8 +186,8 @@ fn place_edges<C: Comm>(
     })
 }
 
-/// After a reorder new rank i has vertex i, whose lists the process with old rank i passed: every
-/// process hands its lists on, and gets those of its vertex.
+/// After reordering, new rank i has vertex i, whose lists the process with old rank i passed: every process sends its
+/// lists on, and receives those of its vertex.
 fn fetch_lists<C: Comm>(
     made: &C,
     old_rank: i32,
@@ -205,7 +205,7 @@ fn fetch_lists<C: Comm>(
         taken.into()
     };
     let [into, away] = [take(head[0]), take(head[1])];
-    // There are none from another rank that passed MPI_UNWEIGHTED, even if this one passed some.
+    // Other ranks sent none to a rank that passed MPI_UNWEIGHTED, even if this one passed some.
     let weighted = head[2] != 0;
     let weights = |degree| if weighted { degree } else { 0 };
     let [weights_into, weights_away] = [take(weights(head[0])), take(weights(head[1]))];
@@ -217,7 +217,7 @@ fn fetch_lists<C: Comm>(
 }
 
 impl<'a> AdjacentArguments<'a> {
-    /// Checks the arguments that this rank can check without others; also returns whether it passes weights.
+    /// Checks the arguments that this rank can check locally; also returns whether it passes weights.
     fn check(self, size: i32) -> Result<(Self, Option<bool>), topology::Error> {
         use topology::dist_graph::{check_nodes, check_not_negative};
         check_nodes("sources", self.sources, size)?;
@@ -232,7 +232,7 @@ impl<'a> AdjacentArguments<'a> {
         }
     }
 
-    /// Returns whether a process is a neighbor of this one more than once.
+    /// True if a process is a neighbor of this one more than once.
     fn repeats_neighbors(&self) -> bool {
         [self.sources, self.destinations].into_iter().any(|ranks| repeats(ranks.to_vec()))
     }
@@ -258,7 +258,7 @@ impl<'a> AdjacentArguments<'a> {
 }
 
 impl EdgeArguments<'_> {
-    /// Checks the arguments that this rank can check without others.
+    /// Checks the arguments that this rank can check locally.
     fn check(self, size: i32) -> Result<Self, topology::Error> {
         use topology::dist_graph::{check_nodes, check_not_negative};
         check_nodes("sources", self.sources, size)?;
@@ -267,12 +267,12 @@ impl EdgeArguments<'_> {
         Ok(self)
     }
 
-    /// Returns whether this rank passes an edge more than once. Edges from several ranks count as different.
+    /// True if this rank passes an edge more than once. Edges from several ranks count as different.
     fn repeats_edges(&self) -> bool {
         repeats(self.edges(false).map(|[from, to, _]| [from, to]).collect())
     }
 
-    /// The edges that this rank gives: (from, to, weight).
+    /// The edges that this rank passes: (from, to, weight).
     fn edges(&self, weighted: bool) -> impl Iterator<Item = [i32; 3]> + '_ {
         let starts = self.sources.iter().zip(self.degrees);
         let starts = starts.flat_map(|(source, degree)| (0..*degree).map(move |_| *source));
@@ -297,13 +297,13 @@ impl EdgeArguments<'_> {
     }
 }
 
-/// Returns whether some item occurs more than once.
+/// True if some item occurs more than once.
 fn repeats<T: Ord>(mut items: Vec<T>) -> bool {
     items.sort_unstable();
     items.windows(2).any(|two| two[0] == two[1])
 }
 
-/// The edges of this process out of the items that arrived.
+/// The edges of this process from the items that arrived.
 fn collect(items: &[Item<3>], weighted: bool) -> DistGraph {
     let edges = |leaving: i32| {
         let edges = || items.iter().map(|item| item.words).filter(move |words| words[0] == leaving);

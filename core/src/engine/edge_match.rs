@@ -1,4 +1,4 @@
-//! Checks that every edge of an adjacent distributed graph is given alike by both of its ends.
+//! Checks that both ends of every edge of an adjacent distributed graph agree.
 
 use super::agree::first_fault;
 use super::arguments::{AdjacentArguments, EdgeWeights};
@@ -8,8 +8,8 @@ use super::error::Error;
 use super::exchange::{Item, deliver};
 use crate::topology::Class;
 
-/// The contribution of a rank's edges to a sum over all ranks: numbers made of the edges are added where they
-/// arrive and subtracted where they leave. Far below 63 bits, so that a sum over a million ranks fits.
+/// The contribution of a rank's edges to a sum over all ranks: hashes of edges are added where they arrive and
+/// subtracted where they leave. They have far fewer than 63 bits, so that a sum over a million ranks fits.
 pub(super) fn imbalance(rank: i32, arguments: &AdjacentArguments<'_>) -> i64 {
     let add = |ranks: &[i32], weights: EdgeWeights<'_>, edge: &dyn Fn(i32) -> (i32, i32)| {
         let weight = |i: usize| weights.entries().get(i).copied().unwrap_or(0);
@@ -24,18 +24,18 @@ pub(super) fn imbalance(rank: i32, arguments: &AdjacentArguments<'_>) -> i64 {
 /// The bits of an imbalance.
 const BALANCE: i64 = (1 << 40) - 1;
 
-/// Returns whether, by the sum of all imbalances, every edge is the same at both ends. In 2^40 cases
-/// of edges that are not, one passes.
+/// True if, by the sum of all imbalances, every edge is the same at both ends. If edges differ, one of 2^40 cases
+/// passes.
 pub(super) fn is_balanced(sum: i64) -> bool {
     sum & BALANCE == 0
 }
 
-/// A number that stands for an edge.
+/// A hash of an edge.
 fn number((source, destination): (i32, i32), weight: i32) -> u64 {
     mix(mix((source as u64) << 32 | destination as u64).wrapping_add(weight as u64))
 }
 
-/// Checks that every edge is given alike at both ends, by one small reduction. `comm` is one of our own.
+/// Checks that both ends of every edge agree, with one small reduction. `comm` is one of our own.
 pub(super) fn check_edges<C: Comm>(
     comm: &C,
     arguments: &AdjacentArguments<'_>,
@@ -48,8 +48,8 @@ pub(super) fn check_edges<C: Comm>(
     }
 }
 
-/// Finds an edge that is not given alike at both ends. Only called if there is one, and on a communicator of our own.
-/// O(degree log degree) beside the messages.
+/// Finds an edge on which its ends differ. Called only if there is one, and on a communicator of our own. O(degree log
+/// degree) besides the messages.
 fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result<Error, C::Error> {
     let rank = comm.rank()?;
     let listed = |ranks: &[i32], weights: EdgeWeights<'_>| -> Vec<(i32, i32)> {
@@ -79,7 +79,7 @@ fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result
     }))
 }
 
-/// The least entry that two lists do not have equally often, and how often each has it.
+/// The least entry whose number in two lists differs, and its number in each.
 fn first_mismatch(
     mut own: Vec<(i32, i32)>,
     mut theirs: Vec<(i32, i32)>,

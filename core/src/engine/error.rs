@@ -5,10 +5,10 @@ use crate::topology::{self, Class};
 /// A fault that the engine found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// In this process' own arguments, found without communication.
+    /// A fault in this process's own arguments, found without communication.
     #[error(transparent)]
     Here(#[from] topology::Error),
-    /// In the arguments of one rank, agreed on by all.
+    /// A fault in the arguments of one rank, on which all ranks agreed.
     #[error("on rank {rank}: {text}")]
     OnRank {
         /// The lowest rank that has the fault.

@@ -1,9 +1,8 @@
 //! A sparse exchange: routes items to the ranks that they name, without a table of all ranks.
 //!
-//! In round k every rank hands what still has 2^k in its distance to the rank 2^k further on, so
-//! each item arrives after at most log2(P) hops, and each rank sends log2(P) messages however few
-//! items there are (Bruck et al., 1997, for the index operation). It needs nothing of the host but
-//! a send and a receive.
+//! In round k, every rank sends all items with 2^k in their remaining distance to the rank 2^k further on. So each item
+//! arrives after at most log2(P) hops, and each rank sends log2(P) messages however few items there are (Bruck et al.,
+//! 1997, for the index operation). The host needs only a send and a receive.
 
 use super::comm::Comm;
 
@@ -37,7 +36,7 @@ impl<const N: usize> Item<N> {
 ///
 /// # Errors
 ///
-/// What the communicator's own methods return.
+/// The errors of the communicator's own methods.
 pub fn deliver<C: Comm, const N: usize>(
     comm: &C,
     items: Vec<Item<N>>,
@@ -56,7 +55,7 @@ pub fn deliver<C: Comm, const N: usize>(
         here.extend(Item::unflatten(&arrived));
         hop *= 2;
     }
-    // Items of one sender for one receiver all take the same route, so a stable sort keeps their order.
+    // Items from one sender to one receiver all take the same route, so a stable sort keeps their order.
     here.sort_by_key(|item| item.from);
     Ok(here)
 }
@@ -69,7 +68,7 @@ mod tests {
     #[test]
     fn everything_arrives_once_in_the_order_of_its_sender() {
         for size in 1..=17 {
-            // Rank r sends to rank d the numbers 0..(3 r + 5 d) % 4, counted over all it sends.
+            // Rank r sends to rank d the numbers 0..(3 r + 5 d) % 4, counted over all its items.
             let amount = |from: i32, to: i32| (3 * from + 5 * to) % 4;
             let arrived = sim::run(size, |comm| {
                 let rank = comm.rank().unwrap();

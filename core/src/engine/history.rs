@@ -1,13 +1,13 @@
 //! The topologies that a process remembers, so that later constructors match them.
 //!
-//! - Programs create several grids of the same processes with different periods, and use the ranks of one in another: all
-//!   get the ranks of the first grid with these dims.
+//! - Programs create several grids of the same processes with different periods, and use the ranks of one in another:
+//!   all get the ranks of the first grid with these dims.
 //! - The processes of a topology have their data in place: a constructor for some of them keeps ranks.
 //!
 //! A digest identifies the processes and their order. Rank 0 computes it if it knows all processes by their ranks in
-//! `MPI_COMM_WORLD`, and scatters it with the new ranks; otherwise all compute it together with a sum of a few words.
-//! Rank 0 decides from what it remembers, so all ranks get the same result even if some have forgotten. If the digests of
-//! two communicators collide, one gets an unsuitable order, but a valid one.
+//! `MPI_COMM_WORLD`, and scatters it with the new ranks; otherwise, all compute it together with a sum of a few words.
+//! Rank 0 decides from its memory, so all ranks get the same result even if some have forgotten. If the digests of two
+//! communicators collide, one gets an unsuitable but valid order.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,13 +15,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::digest::{Digest, mix};
 use crate::mapping::Grid;
 
-/// The most topologies that are remembered; the least recently used one is forgotten first.
+/// The most topologies that are remembered; the least recently used is forgotten first.
 const MOST_TOPOLOGIES: usize = 64;
 
-/// The most ranks in the orders that rank 0 remembers, all together: 16 MB.
+/// The most ranks in all orders that rank 0 remembers: 16 MB.
 const MOST_RANKS: usize = 1 << 22;
 
-/// The remembered topologies in which processes could be reordered. Processes that share memory share it.
+/// The remembered topologies in which ranks could be reordered. Processes that share memory share them.
 #[derive(Debug)]
 pub struct History(Mutex<Vec<Remembered>>);
 
@@ -32,25 +32,25 @@ pub struct Order(u64);
 /// A topology.
 #[derive(Debug, Clone)]
 struct Remembered {
-    /// The old communicator: its processes, and how many they are.
+    /// The old communicator: its processes and their number.
     old: Order,
     size: i32,
     /// The sides, if it is a grid.
     dims: Option<Box<[i32]>>,
     /// The number of its processes.
     vertices: i32,
-    /// Its own order, if processes were moved.
+    /// The order of the new communicator, if ranks were reordered.
     new: Option<Order>,
-    /// The decision about a grid, on the process that made it.
+    /// The decision about a grid, on the process that made the decision.
     decision: Option<Decided>,
     /// The new rank of each process that shares this memory; `None` if it was left out.
     new_ranks: BTreeMap<u64, Option<i32>>,
 }
 
-/// The decision of rank 0 about the ranks of a grid.
+/// Rank 0's decision about the ranks of a grid.
 #[derive(Debug, Clone)]
 pub(super) struct Decided {
-    /// The grid for which it was made.
+    /// The grid for which the decision was made.
     pub(super) grid: Grid,
     /// The old rank of each new one; `None` if all were kept.
     pub(super) old_rank: Option<Arc<[i32]>>,
@@ -61,7 +61,7 @@ pub(super) struct Made<'a> {
     pub(super) dims: Option<&'a [i32]>,
     pub(super) vertices: i32,
     pub(super) new_rank: Option<i32>,
-    /// The order of the new communicator, if processes were moved.
+    /// The order of the new communicator, if ranks were reordered.
     pub(super) new: Option<Order>,
     pub(super) decision: Option<Decided>,
 }
@@ -73,7 +73,7 @@ impl Default for History {
 }
 
 impl History {
-    /// Nothing is remembered.
+    /// An empty memory.
     pub const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
@@ -102,12 +102,13 @@ impl History {
         found.new_ranks.get(&process).copied()
     }
 
-    /// True if processes were moved to this order by an earlier topology.
+    /// True if an earlier topology reordered processes into this order.
     pub fn has_made(&self, order: Order) -> bool {
         self.lock().iter().any(|known| known.new == Some(order))
     }
 
-    /// The numbers of topologies of more than this number of processes in which a process has a place, the latest first.
+    /// The numbers of topologies with more than this number of processes in which a process has a rank, the latest
+    /// first.
     pub(super) fn larger(&self, process: u64, vertices: i32) -> impl Iterator<Item = u64> {
         let has_place = |known: &&Remembered| {
             known.vertices > vertices && known.new_ranks.get(&process).is_some_and(Option::is_some)
@@ -117,7 +118,7 @@ impl History {
         ids.into_iter()
     }
 
-    /// True if a process has a place in a topology of at least this number of processes.
+    /// True if a process has a rank in a topology of at least this number of processes.
     pub fn has_place(&self, process: u64, vertices: i32) -> bool {
         self.larger(process, vertices - 1).next().is_some()
     }
@@ -127,12 +128,12 @@ impl History {
         *self.lock() = Vec::new();
     }
 
-    /// True if nothing is remembered.
+    /// True if the memory is empty.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
-    /// Remembers a topology that was made on `size` processes.
+    /// Remembers a topology that was created on `size` processes.
     pub(super) fn add(&self, (old, size): (Order, i32), process: u64, made: Made<'_>) {
         let Made { dims, vertices, new_rank, new, decision } = made;
         let mut topologies = self.lock();
@@ -146,7 +147,7 @@ impl History {
         let place = topologies.iter().position(is_it);
         let mut topology = match place.map(|place| topologies.remove(place)) {
             Some(known) if known.new == new => known,
-            // Rank 0 had forgotten it, and has decided anew.
+            // Rank 0 had forgotten it and has made a new decision.
             _ => Remembered {
                 old,
                 size,
@@ -174,7 +175,7 @@ impl Remembered {
         (self.old, self.size, self.dims.as_deref()) == (old, size, Some(dims))
     }
 
-    /// The number of ranks in its order.
+    /// The number of ranks in the order.
     fn ranks(&self) -> usize {
         let order = self.decision.as_ref().and_then(|decided| decided.old_rank.as_ref());
         order.map_or(0, |order| order.len())
@@ -186,7 +187,7 @@ impl Remembered {
     }
 }
 
-/// A process with its rank, as the halves of a number, of which 2^31 have a sum.
+/// A process with its rank, as the halves of a number that is small enough for a sum over 2^31 processes.
 pub(super) fn seat(identity: u64, rank: i32) -> [i64; 2] {
     let number = mix(mix(identity) ^ rank as u64);
     [i64::from(number as u32), (number >> 32) as i64]
@@ -197,7 +198,8 @@ impl Order {
         Self(Digest::default().number(low as u64).number(high as u64).finish())
     }
 
-    /// The order of processes that are all known, by their [identities](super::Advisor::identity), the first of rank 0.
+    /// The order of processes that are all known, by their [identities](super::Advisor::identity), starting with rank
+    /// 0's.
     pub fn of_all(identities: impl IntoIterator<Item = u64>) -> Self {
         let mut sum = [0; 2];
         for (rank, identity) in (0..).zip(identities) {
@@ -207,7 +209,7 @@ impl Order {
         Self::of_sum(sum)
     }
 
-    /// As two integers of a message; `None` as zeros.
+    /// The digest as two integers of a message; `None` as zeros.
     pub(super) fn words(order: Option<Self>) -> [i32; 2] {
         let number = order.map_or(0, |order| order.0);
         [number as i32, (number >> 32) as i32]
@@ -234,12 +236,12 @@ impl Identities {
         Order::of_all(self.of_ranks.iter().copied())
     }
 
-    /// The order of those that get new ranks, by the old rank of each.
+    /// The order of the processes that get new ranks, by the old rank of each.
     pub(super) fn new_order(&self, old_rank: &[i32]) -> Order {
         Order::of_all(old_rank.iter().map(|old| self.of_ranks[*old as usize]))
     }
 
-    /// True if all of them have places in one larger topology that a single process can recognize: one of the whole
+    /// True if all of them have ranks in one larger topology that a single process can recognize: one of the whole
     /// world.
     pub fn are_part(&self, history: &History, process: u64) -> bool {
         (self.of_ranks.len() as i32) < self.of_world && history.has_place(process, self.of_world)
@@ -309,7 +311,7 @@ mod tests {
         let of = |number: u64| order(&[number, 1000]);
         for number in 0..1000 {
             history.add((of(number), 2), 0, made(Some(&[2]), 2, None));
-            // A topology that is used again stays.
+            // A topology that is used again is kept.
             history.add((of(0), 2), 0, made(Some(&[2]), 2, None));
         }
         assert_eq!(history.lock().len(), MOST_TOPOLOGIES);

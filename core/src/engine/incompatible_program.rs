@@ -1,14 +1,14 @@
-//! Programs that do not work with behavior that the standard allows. A new one is a new line in a table, with the
-//! source of its fault.
+//! Programs that do not work with behavior that the standard allows. To add one, add a line to a table, with the source
+//! of the fault.
 //!
-//! - [`IncompatibleProgram`]: they pass `reorder = 1` but fail when they are moved. They are not moved, unless the user
+//! - [`IncompatibleProgram`]: these pass `reorder = 1` but fail when reordered. Their ranks are kept, unless the user
 //!   insists.
-//! - `PAIRS_ITSELF`: they correct the MPI's wrong pairing of blocks themselves. They get the MPI's pairing, unless
-//!   the user insists.
+//! - `PAIRS_ITSELF`: these correct the MPI's wrong pairing of blocks themselves. They get the MPI's pairing, unless the
+//!   user insists.
 
 use std::fmt;
 
-/// A program that passes `reorder = 1` but does not work when its processes are moved.
+/// A program that passes `reorder = 1` but does not work when its ranks are reordered.
 #[derive(Debug, PartialEq, Eq)]
 pub struct IncompatibleProgram {
     program: &'static str,
@@ -17,7 +17,7 @@ pub struct IncompatibleProgram {
     fault: &'static str,
 }
 
-/// All known ones.
+/// All known programs.
 static TABLE: [IncompatibleProgram; 1] = [
     // `processors * * * map cart/reorder`: src/procmap.cpp of every release so far. Seen to hang.
     IncompatibleProgram {
@@ -28,15 +28,15 @@ static TABLE: [IncompatibleProgram; 1] = [
 ];
 
 /// The beginnings of the symbols of functions that swap the blocks of dimensions of one or two processes themselves
-/// before a neighborhood collective, and a description.
+/// before a neighborhood collective, with a description.
 ///
 /// SPARC 1.0.0 and 2.0.0: `src/lapVecRoutines.c`, `src/gradVecRoutines.c` and others. Otherwise its forces are wrong.
 const PAIRS_ITSELF: [&str; 3] = ["Lap_plus_diag_vec_mult_", "Lap_vec_mult_", "Gradient_vec_dir"];
 
-/// A function that a table knows.
+/// A function in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
-    /// Its program does not stand to be moved.
+    /// The program fails when reordered.
     IncompatibleProgram(&'static IncompatibleProgram),
     /// The program swaps blocks itself; the text follows "since".
     PairsItself(&'static str),
@@ -59,7 +59,7 @@ impl IncompatibleProgram {
         TABLE.iter().find(|incompatible_program| symbol.starts_with(incompatible_program.symbol))
     }
 
-    /// Its place in the table, counted from 1.
+    /// Its index in the table, counted from 1.
     pub(super) fn number(&'static self) -> i64 {
         TABLE
             .iter()
@@ -68,13 +68,13 @@ impl IncompatibleProgram {
             .map_or(0, |(_, number)| number)
     }
 
-    /// The entry at that place, if there is one.
+    /// The entry at that index, if there is one.
     pub(super) fn numbered(number: i64) -> Option<&'static Self> {
         TABLE.get(usize::try_from(number.checked_sub(1)?).ok()?)
     }
 }
 
-/// Why its processes are not moved.
+/// Why its ranks are kept.
 impl fmt::Display for IncompatibleProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { program, fault, .. } = self;

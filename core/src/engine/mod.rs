@@ -1,5 +1,5 @@
-//! Makes topology communicators, over any communicator that can do what [`Comm`] asks, with what an [`Advisor`] knows.
-//! Pure: no MPI, no I/O, no unsafe.
+//! Creates topology communicators over any communicator that implements [`Comm`], with facts from an [`Advisor`]. Pure:
+//! no MPI, no I/O, no unsafe.
 
 mod advisor;
 pub mod agree;

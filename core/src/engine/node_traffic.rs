@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::machine::Machine;
 use crate::mapping::{Adjacency, Plan};
 
-/// The weights of the edges from each node to each node: one row for each sending node.
+/// The weights of the edges between each pair of nodes: one row per sending node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeTraffic {
     /// With every process keeping its rank.
     pub before: Vec<Vec<i64>>,
-    /// As it is now.
+    /// As planned.
     pub after: Vec<Vec<i64>>,
 }
 

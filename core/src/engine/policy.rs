@@ -1,44 +1,44 @@
-//! The constructors that the user lets move processes: `CARTOGRAPH_REORDER`.
+//! The constructors that the user allows to reorder ranks: `CARTOGRAPH_REORDER`.
 
 use std::str::FromStr;
 
 use super::arguments::Function;
 use crate::mapping::Scramble;
 
-/// The constructors that may move processes, the most cautious setting first.
+/// The constructors that may reorder ranks, the most cautious setting first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reorder {
-    /// In none.
+    /// None.
     Off,
-    /// Grids and graphs where the program passes `reorder = 1`; distributed graphs only if the info allows it as well:
-    /// programs keep data by the old rank there.
+    /// Grids and graphs if the program passes `reorder = 1`; distributed graphs only if the info allows it as well:
+    /// there, programs keep data by the old rank.
     #[default]
     On,
-    /// In all where the program passes `reorder = 1`.
+    /// All, if the program passes `reorder = 1`.
     All,
-    /// All, also where the program passes 0 or is in the table of programs that cannot be moved.
+    /// All, even if the program passes 0 or is in the table of programs that must not be reordered.
     Always,
 }
 
 /// The value of `CARTOGRAPH_REORDER`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// The constructors that may move processes.
+    /// The constructors that may reorder ranks.
     pub reorder: Reorder,
-    /// A random order by which processes are moved to test the program, also programs that cannot be moved.
+    /// A random order for testing the program, used even for programs that must not be reordered.
     pub scramble: Option<Scramble>,
-    /// The constructors that move processes.
+    /// The constructors that reorder ranks at random.
     pub by: Constructors,
 }
 
-/// The values that [`Policy`] is read from, for messages.
+/// The accepted values of [`Policy`], for messages.
 pub const WORDS: &str = "off, on, all, always and scramble[0]:SEED[:CONSTRUCTOR+...]";
 
 /// A set of the [`CONSTRUCTORS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constructors(u8);
 
-/// The constructors that may move processes.
+/// The constructors that can reorder ranks.
 pub const CONSTRUCTORS: [Function; 4] = [
     Function::CartCreate,
     Function::GraphCreate,
@@ -54,7 +54,7 @@ impl Default for Constructors {
 }
 
 impl Constructors {
-    /// Returns whether a constructor is in the set.
+    /// True if a constructor is in the set.
     pub fn has(self, function: Function) -> bool {
         self.0 & Self::bit(function) != 0
     }
@@ -81,10 +81,10 @@ impl Constructors {
 impl FromStr for Policy {
     type Err = String;
 
-    /// Reads `off`, `on`, `all`, `always`, `scramble:7`, which is `all,scramble:7`, or two such words with a comma,
-    /// `always,scramble:7`; `0` and `1` are `off` and `on`. `scramble:7:cart_create` moves by `MPI_Cart_create` alone,
-    /// and so the other [`CONSTRUCTORS`], or several with a plus between them. `scramble0` in place of `scramble` also
-    /// moves the process of rank 0.
+    /// Parses `off`, `on`, `all`, `always`, `scramble:7`, which means `all,scramble:7`, or two such words with a comma,
+    /// `always,scramble:7`; `0` and `1` mean `off` and `on`. `scramble:7:cart_create` reorders only in
+    /// `MPI_Cart_create`, and likewise for the other [`CONSTRUCTORS`], or several with a plus between them. `scramble0`
+    /// instead of `scramble` also moves the process of rank 0.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("invalid value '{text}' (expected {WORDS})");
         let (mut reorder, mut scramble, mut by) = (None, None, Constructors::default());

@@ -15,10 +15,10 @@ use crate::mapping::Csr;
 /// The contribution of a process to a collective call, and the call's name.
 type Slot = Option<(&'static str, Box<dyn Any + Send>)>;
 
-/// A thread that waits longer than this waits for ever.
+/// A thread that waits longer than this is taken to wait forever.
 const DEADLOCK: Duration = Duration::from_secs(20);
 
-/// One process' handle of a simulated communicator.
+/// One process's handle of a simulated communicator.
 pub(crate) struct Sim {
     rank: i32,
     group: Arc<Group>,
@@ -26,7 +26,7 @@ pub(crate) struct Sim {
     has_topology: bool,
 }
 
-/// A simulated process, whatever communicators it is in.
+/// A simulated process, in all its communicators.
 #[derive(Default)]
 struct Process {
     identity: u64,
@@ -36,13 +36,13 @@ struct Process {
 
 #[cfg(test)]
 thread_local! {
-    /// The cases in which the process of this thread would have neighborhood collectives be the host's own.
+    /// The cases in which the process of this thread wants native neighborhood collectives.
     pub(crate) static HOST_GRAPH: std::cell::Cell<HostGraph> = const { std::cell::Cell::new(HostGraph::Nowhere) };
 }
 
 #[cfg(test)]
 thread_local! {
-    /// The program as the process of this thread knows it.
+    /// The program of the process of this thread.
     pub(crate) static INCOMPATIBLE: std::cell::Cell<Option<&'static IncompatibleProgram>> = const { std::cell::Cell::new(None) };
 }
 
@@ -52,7 +52,7 @@ thread_local! {
     pub(crate) static ANONYMOUS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// The cases in which neighborhood collectives are to be the host's own.
+/// The cases in which neighborhood collectives are to be native.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostGraph {
@@ -62,7 +62,7 @@ pub(crate) enum HostGraph {
     Everywhere,
 }
 
-/// The collective calls of the rank 0 of each group, and of the groups split off it.
+/// The collective calls of rank 0 of each group, and of the groups split from it.
 type Calls = Arc<Mutex<Vec<&'static str>>>;
 
 struct Group {
@@ -82,10 +82,10 @@ impl Group {
     }
 }
 
-/// A barrier at which no thread waits for ever.
+/// A barrier at which no thread waits forever.
 struct Meeting {
     size: usize,
-    /// The number of meetings so far, and of processes that are here for the next.
+    /// The number of completed meetings, and of processes waiting for the next.
     state: Mutex<(u64, usize)>,
     all_here: Condvar,
 }
@@ -106,13 +106,13 @@ impl Meeting {
     }
 }
 
-/// Runs `program` on `size` simulated processes; what each returned, by rank.
+/// Runs `program` on `size` simulated processes; returns the results by rank.
 #[cfg(test)]
 pub(crate) fn run<T: Send>(size: i32, program: impl Fn(&Sim) -> T + Sync) -> Vec<T> {
     run_on(None, size, program)
 }
 
-/// Runs them on processes with a layout.
+/// Runs a program on processes with a layout.
 pub(crate) fn run_on<T: Send>(
     layout: Option<Machine>,
     size: i32,
@@ -135,7 +135,7 @@ pub(crate) fn run_on<T: Send>(
 }
 
 impl Sim {
-    /// The calls of rank 0 so far, here and on what was split off.
+    /// The calls of rank 0 so far, on this communicator and those split from it.
     #[cfg(test)]
     pub(crate) fn calls(&self) -> Vec<&'static str> {
         self.all("calls", ());
@@ -157,7 +157,7 @@ impl Sim {
         Self { has_topology: true, ..self.share() }
     }
 
-    /// The values that all processes pass, by rank. Not noted as a call.
+    /// The values that all processes pass, by rank. Not recorded as a call.
     #[cfg(test)]
     pub(crate) fn everyones<T: Clone + Send + 'static>(&self, own: T) -> Vec<T> {
         self.all("everyones", own)
@@ -169,7 +169,7 @@ impl Sim {
         }
     }
 
-    /// The contributions of every process, by rank: every collective operation is made of this.
+    /// The contributions of all processes, by rank: every collective operation is built on this.
     fn all<T: Clone + Send + 'static>(&self, call: &'static str, own: T) -> Vec<T> {
         self.group.slots.lock().unwrap()[self.rank as usize] = Some((call, Box::new(own)));
         self.group.meeting.wait();

@@ -1,11 +1,12 @@
-//! The facts about the processes of a communicator that rank 0 does not know alone: they find these out together.
+//! Facts about the processes of a communicator that rank 0 cannot know without the others: all processes determine them
+//! together.
 
 use super::advisor::Advisor;
 use super::comm::Comm;
 use super::history::{Order, seat};
 
-/// Returns whether rank 0 must ask the others for their identities, or for the topologies in which they have places. Only
-/// on rank 0.
+/// True if rank 0 must ask the others for their identities, or for the topologies in which they have ranks. Only on
+/// rank 0.
 pub(super) fn needs_survey<C: Comm>(advisor: &impl Advisor<C>) -> bool {
     let (history, process) = (advisor.history(), advisor.process());
     advisor.identities().is_none_or(|known| {
@@ -14,11 +15,11 @@ pub(super) fn needs_survey<C: Comm>(advisor: &impl Advisor<C>) -> bool {
     })
 }
 
-/// The facts about the processes of a communicator that all of them find out together.
+/// Facts about the processes of a communicator that all of them determine together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Survey {
     pub(super) order: Order,
-    /// True if all of them have places in one topology, which has others as well.
+    /// True if all of them have ranks in one topology that also has other processes.
     pub(super) is_part: bool,
 }
 
@@ -44,7 +45,7 @@ impl Survey {
     }
 }
 
-/// The order of the processes of `comm` by their new ranks; without those that have none. Collective.
+/// The order of the processes of `comm` by their new ranks, without those that have none. Collective.
 pub(super) fn order_of_new_ranks<C: Comm>(
     comm: &C,
     identity: u64,

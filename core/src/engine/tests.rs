@@ -26,7 +26,7 @@ use crate::topology::{self, Cart, Class, DistGraph, Graph, Topology};
 type Member = Option<(Sim, Topology)>;
 type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// The fault that all ranks agree on; it must be equal on all.
+/// The error on which all ranks agree; it must be equal on all.
 fn fault(results: Vec<Result<Member>>) -> (i32, Class, String) {
     let faults: Vec<Error> = results.into_iter().map(|result| result.err().unwrap()).collect();
     assert!(faults.iter().all(|fault| *fault == faults[0]), "{faults:?}");
@@ -73,7 +73,7 @@ fn a_grid_splits_into_its_parts() {
             assert_eq!(new.size().unwrap(), size);
             let Topology::Cart(sub) = topology else { panic!("a part of a grid is a grid") };
             let rank = new.rank().unwrap();
-            // The kept coordinates are those that the process had.
+            // The kept coordinates are those of the process in the grid.
             let (mut old, mut kept) = ([0; 3], vec![0; sub.ndims()]);
             grid.coords(comm.rank().unwrap(), &mut old).unwrap();
             sub.coords(rank, &mut kept).unwrap();
@@ -306,7 +306,7 @@ fn adjacent(lists: &[[&[i32]; 4]], weighted: bool) -> Vec<Result<Member>> {
 #[test]
 fn ends_that_do_not_match_are_named() {
     let must = "each edge must be given at both ends";
-    // Rank 1 sends to rank 0, which does not know.
+    // Rank 1 sends to rank 0, which does not list the edge.
     let (rank, class, text) =
         fault(adjacent(&[[&[], &[], &[], &[]], [&[], &[], &[0], &[]]], false));
     assert_eq!((rank, class), (0, Class::Arg));
@@ -319,7 +319,7 @@ fn ends_that_do_not_match_are_named() {
     let (rank, _, text) = fault(adjacent(&lists, true));
     assert_eq!(rank, 1);
     assert!(text.contains("1 times of weight 4") || text.contains("1 times of weight 3"), "{text}");
-    // Without weights both are the same; and with the weights alike.
+    // Equal without weights, and with equal weights.
     assert!(adjacent(&lists, false).into_iter().all(|made| made.is_ok()));
     let lists: [[&[i32]; 4]; 2] = [[&[], &[], &[1, 1], &[3, 4]], [&[0, 0], &[4, 3], &[], &[]]];
     assert!(adjacent(&lists, true).into_iter().all(|made| made.is_ok()));

@@ -1,4 +1,4 @@
-//! Constructors on simulated processes, each of which calls what it likes.
+//! Constructors on simulated processes, each of which makes arbitrary calls.
 
 use arbitrary::{Result, Unstructured};
 
@@ -13,7 +13,7 @@ use crate::machine::Machine;
 use crate::mapping::Options;
 use crate::topology::Cart;
 
-/// Checks that all ranks get one result: a communicator that fits, or one error.
+/// Checks that all ranks get one result: a matching communicator, or one error.
 pub fn constructors(data: &[u8]) {
     let _ = any_calls(&mut Unstructured::new(data));
 }
@@ -21,7 +21,7 @@ pub fn constructors(data: &[u8]) {
 fn any_calls(u: &mut Unstructured) -> Result<()> {
     let size = u.int_in_range(1..=4)?;
     let calls = [any_call(u, size)?, any_call(u, size)?];
-    // Most ranks make the first.
+    // Most ranks make the first call.
     let picks = (0..size).map(|_| u.ratio(1, 5)).collect::<Result<Vec<bool>>>()?;
     let nodes = (0..size).map(|_| u.int_in_range(0..=2)).collect::<Result<Vec<u64>>>()?;
     let layout = u.arbitrary::<bool>()?.then(|| Machine::from_ids(&nodes));
@@ -40,7 +40,7 @@ fn any_calls(u: &mut Unstructured) -> Result<()> {
         let made = make(comm, settings, &grid, call);
         if let Ok(Some((made, topology))) = &made {
             assert!(fits(made, topology, size), "{topology:?} on {} processes", made.size()?);
-            // All that are in it come to a call on it.
+            // All members enter a call on it.
             made.min(&mut [0])?;
         }
         comm.min(&mut [0])?;
@@ -75,7 +75,7 @@ fn any_call(u: &mut Unstructured, size: i32) -> Result<ConstructorCall> {
             let mut sum = 0i32;
             let mut index = numbers(u, size, 2)?;
             for entry in &mut index {
-                // The array of edges must be as long as this says.
+                // The array of edges must have the length that this gives.
                 sum = sum.saturating_add(*entry).min(20);
                 *entry = sum;
             }

@@ -1,4 +1,4 @@
-//! Everything that is read from outside.
+//! All readers of external input.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -21,8 +21,8 @@ use crate::profile::order::Order;
 use crate::report::{Document, picture};
 use crate::topology::BoxShape;
 
-/// A layout as users write it, and other settings: two bytes for how many ranks there
-/// are, a line, and the text of the file that the line may name.
+/// A layout as users write it, and other settings: two bytes for the number of ranks, a line, and the text of the file
+/// that the line may name.
 pub fn layout(data: &[u8]) {
     let Some((ranks, text)) = data.split_first_chunk() else { return };
     let ranks = usize::from(u16::from_le_bytes(*ranks));
@@ -50,7 +50,7 @@ pub fn layout(data: &[u8]) {
     }
 }
 
-/// A file that describes the network, and a node's address beside those of two hosts in it.
+/// A file that describes the network, and the address of a node next to two hosts of the file.
 fn network_map(file: &str, known: ReportedAddress) {
     let layout = Machine::from_ids(&[1, 1, 2, 3]);
     let groups = |layout: Result<Machine, _>| {
@@ -66,7 +66,7 @@ fn network_map(file: &str, known: ReportedAddress) {
     }
 }
 
-/// Slurm's topology.conf, or MPICH's coordinates, with four hosts that it may know.
+/// Slurm's topology.conf, or MPICH's coordinates, with four hosts that may occur in it.
 pub fn topology(data: &[u8]) {
     network_map(&String::from_utf8_lossy(data), ReportedAddress::Nothing);
 }
@@ -76,7 +76,7 @@ pub fn hosts(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(names) = host_names(&text) else { return };
     assert!(names.len() <= 1 << 20);
-    // A list may have a million names, which are much alike.
+    // A list may have a million names, which are all alike.
     for name in names.iter().take(1000) {
         let mended = host_name(name);
         assert!(is_host_name(&mended));
@@ -121,8 +121,8 @@ pub fn metis(data: &[u8]) {
     assert!({ all }.all(|(to, weight)| to < graph.vertices() && weight > 0));
 }
 
-/// A profile's file: what the command sets by its first line the library reads, and the second is an order of the world
-/// for the nodes that it names.
+/// A profile's file: the library accepts the settings that the command takes from the first line, and the second line
+/// is an order of the world for its own nodes only.
 pub fn profile(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(profile) = Profile::parse(text.lines().next().unwrap_or_default().as_bytes()) else {
@@ -146,7 +146,7 @@ pub fn profile(data: &[u8]) {
     }
 }
 
-/// An entry of the store: it can be written and read, and a job starts whatever it says.
+/// An entry of the store: it can be written and read, and any entry lets a job start.
 pub fn entry(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(mut entry) = Entry::parse(&text) else { return };

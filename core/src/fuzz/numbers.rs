@@ -1,10 +1,10 @@
-//! Numbers that programs pass: grids, graphs, dims, and what is asked of them.
+//! Numbers that programs pass: grids, graphs, dims, and queries.
 
 use arbitrary::{Result, Unstructured};
 
 use crate::topology::{BoxShape, Cart, Graph, dims_create};
 
-/// Calls with any numbers, wrong ones too.
+/// Calls with any numbers, including invalid ones.
 pub fn numbers(data: &[u8]) {
     let _ = any_call(&mut Unstructured::new(data));
 }
@@ -54,7 +54,7 @@ fn any_call(u: &mut Unstructured) -> Result<()> {
     }
 }
 
-/// A grid and its queries, of which each is the other's inverse.
+/// A grid and its queries, which are inverse to each other.
 fn grid(u: &mut Unstructured, dims: &[i32]) -> Result<()> {
     let periods = dims.iter().map(|_| u.arbitrary()).collect::<Result<Vec<bool>>>()?;
     let size = any_number(u)?.max(0);
@@ -86,7 +86,7 @@ fn grid(u: &mut Unstructured, dims: &[i32]) -> Result<()> {
     Ok(())
 }
 
-/// Mostly small, and sometimes any.
+/// Usually small, sometimes arbitrary.
 fn any_number(u: &mut Unstructured) -> Result<i32> {
     match u.int_in_range(0..=7)? {
         0 => u.arbitrary(),

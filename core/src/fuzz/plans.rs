@@ -6,7 +6,7 @@ use crate::machine::{Kind, Level, Machine};
 use crate::mapping::{Adjacency, Cost, Csr, Distances, Grid, Objective, Offset, Options, Plan};
 use crate::mapping::{Scramble, plan_cart, plan_graph};
 
-/// More cells or vertices take time and show nothing new.
+/// More cells or vertices take time and reveal nothing new.
 const MOST: usize = 60;
 
 /// A grid of any sides and stencil on any nodes.
@@ -115,7 +115,7 @@ fn any_options(u: &mut Unstructured) -> Result<Options> {
     Ok(Options { objective, seconds: Some(seconds), scramble, distances, ..Options::default() })
 }
 
-/// Holds of every plan, by the edges themselves.
+/// Properties of every plan, checked on the edges themselves.
 fn check(graph: &impl Adjacency, machine: &Machine, options: &Options, plan: &Plan) {
     let old: Vec<usize> = plan.old_ranks().map(|old| usize::try_from(old).unwrap()).collect();
     assert_eq!(old.len(), graph.vertices());

@@ -1,4 +1,4 @@
-//! The bodies of the fuzz targets without a fuzzer: on the committed seeds, on changed seeds, and on any bytes.
+//! The bodies of the fuzz targets without a fuzzer: on the committed seeds, on changed seeds, and on random bytes.
 
 use std::fs;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn each_body_has_its_target() {
     assert_eq!(fs::read_dir(folder.join("seeds")).unwrap().count(), ALL.len());
 }
 
-/// Bytes at random, or a seed of which some bytes are others.
+/// Random bytes, or a seed with some bytes changed.
 fn any_input() -> impl Strategy<Value = (usize, Vec<u8>)> {
     (0..ALL.len()).prop_flat_map(|body| {
         let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8);

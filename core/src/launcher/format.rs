@@ -14,7 +14,7 @@ pub enum Format {
     Mpich,
     /// A host file in the order of ranks: a line for each rank, with its node.
     Slurm,
-    /// Cray MPICH's `MPICH_RANK_ORDER`: the ranks in the order of places, a line for each node.
+    /// Cray MPICH's `MPICH_RANK_ORDER`: the ranks in the order of the slots, a line for each node.
     Cray,
     /// Flux's task map (RFC 34).
     Flux,
@@ -40,7 +40,7 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns whether the file has the names of nodes; else they are numbered in the order of the allocation.
+    /// True if the file contains node names; otherwise nodes are numbered in allocation order.
     pub const fn takes_names(self) -> bool {
         matches!(self, Self::Openmpi | Self::Mpich | Self::Slurm)
     }
@@ -62,8 +62,8 @@ impl Format {
                     *slot += 1;
                 }
             }
-            // Hydra treats a repeated host in a host list as another node, whose processes do not share memory; so each
-            // is named once, and a map says which rank goes where.
+            // Hydra treats a repeated host in a host list as another node, whose processes do not share memory. So each
+            // host is listed once, and a map gives the node of each rank.
             Self::Mpich => {
                 let map: Vec<String> = node_of.iter().map(u32::to_string).collect();
                 let (hosts, map) = (names.join(","), map.join(","));
@@ -78,8 +78,7 @@ impl Format {
             Self::Slurm => node_of.iter().for_each(|node| {
                 let _ = writeln!(text, "{}", name(node));
             }),
-            // Places are filled node by node, in the order in which the nodes were allocated; the file
-            // says which rank takes each.
+            // Slots are filled node by node, in allocation order; the file gives the rank in each.
             Self::Cray => {
                 let mut ranks: Vec<usize> = (0..node_of.len()).collect();
                 ranks.sort_by_key(|rank| node_of[*rank]);
@@ -88,7 +87,7 @@ impl Format {
                     let _ = writeln!(text, "{}", line.join(","));
                 }
             }
-            // Node, number of nodes, tasks on each, how often.
+            // The node, the number of nodes, the tasks on each, and the number of repetitions.
             Self::Flux => {
                 let runs = node_of.chunk_by(|one, next| one == next);
                 let blocks: Vec<String> =

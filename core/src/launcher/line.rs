@@ -72,8 +72,8 @@ pub(super) const CORES: [&str; 2] = ["rmaps_base_cpus_per_proc", "rmaps_base_cpu
 
 impl Line {
     /// Parses a line. `program` is the index of the program, if known; otherwise the program is the first argument that
-    /// is neither an option nor an option's value. `prints` gives what a command prints for `--version` and `--help`,
-    /// and `mpi` is the program's, as for [`Launcher::of_command`].
+    /// is neither an option nor an option's value. `prints` gives a command's output for `--version` and `--help`, and
+    /// `mpi` is the program's MPI, as for [`Launcher::of_command`].
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl Line {
         !variables.is_empty() && !variables.iter().any(|variable| is_set(variable))
     }
 
-    /// Returns whether the programs are in a file.
+    /// True if the programs are in a file.
     pub fn names_programs(&self) -> bool {
         self.options.iter().any(|given| given.role == Role::Programs)
     }
@@ -186,7 +186,7 @@ fn starter(words: &[OsString]) -> Option<(usize, usize)> {
 }
 
 impl Launcher {
-    /// The option at the beginning of these arguments, with its values; `None` if it is unknown.
+    /// The option at the start of these arguments, with its values; `None` if it is unknown.
     fn given(&self, words: &[OsString]) -> Option<Given> {
         let word = words[0].to_string_lossy();
         let (options, name, joined) = self.option(&word)?;
@@ -264,14 +264,14 @@ pub(super) fn of_parameter(name: &str) -> Role {
 /// The effect of an option or a parameter with its value.
 pub(super) fn with_value(role: Role, value: Option<&str>) -> Role {
     let value = value.unwrap_or_default();
-    // Modifiers stand behind a colon or a comma: slot:PE=4, ppr:2:node:pe=4.
+    // Modifiers follow a colon or a comma: slot:PE=4, ppr:2:node:pe=4.
     let has_cores = value.split([':', ',']).any(|modifier| {
         let modifier = modifier.to_ascii_lowercase();
         modifier.starts_with("pe-list=") || modifier.starts_with("pe=") && modifier != "pe=1"
     });
     match role {
         Role::Order | Role::PerNode if has_cores => Role::Cores,
-        // As without the option.
+        // The same as without the option.
         Role::Cores if value == "1" => Role::Order,
         role => role,
     }

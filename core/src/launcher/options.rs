@@ -1,5 +1,5 @@
-//! The options of launchers: the number of their values, needed to find the program after them, and those that place
-//! ranks, which conflict with another placement.
+//! The options of launchers: how many values they take, needed to find the program after them, and which place ranks,
+//! since these conflict with another placement.
 
 /// The values that follow an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Values {
 /// The effect of an option on where ranks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// None that matters to a placement.
+    /// No effect on placement.
     Other,
     /// The number of processes.
     Processes,
@@ -71,7 +71,7 @@ use Role::{
 };
 use Values::{Attached, None, One, Pair, Two};
 
-/// Of Hydra, MPICH's and Intel's.
+/// Options of Hydra, the launcher of MPICH and Intel MPI.
 pub(super) const HYDRA: &[Options] = &[
     options(Processes, One, "n np"),
     options(Hosts, One, "hosts host f hostfile machinefile machine hosts-group"),
@@ -99,7 +99,7 @@ pub(super) const HYDRA: &[Options] = &[
     ),
 ];
 
-/// Of Open MPI to 4, `orterun`.
+/// Options of Open MPI's `orterun`, up to version 4.
 pub(super) const ORTERUN: &[Options] = &[
     options(Processes, One, "n np c"),
     options(Hosts, One, "host H hostfile machinefile default-hostfile"),
@@ -131,7 +131,7 @@ pub(super) const ORTERUN: &[Options] = &[
     ),
 ];
 
-/// Of PRRTE, and so of Open MPI from 5 on.
+/// Options of PRRTE, the launcher of Open MPI 5.
 pub(super) const PRTERUN: &[Options] = &[
     options(Processes, One, "n np c"),
     options(Hosts, One, "host H hostfile machinefile default-hostfile add-host add-hostfile"),
@@ -166,7 +166,7 @@ pub(super) const PRTERUN: &[Options] = &[
     ),
 ];
 
-/// Of Slurm's `srun`.
+/// Options of Slurm's `srun`.
 pub(super) const SRUN: &[Options] = &[
     options(Processes, One, "n ntasks"),
     options(Hosts, One, "w nodelist F nodefile r relative"),
@@ -202,7 +202,7 @@ pub(super) const SRUN: &[Options] = &[
     ),
 ];
 
-/// Of `flux run`.
+/// Options of `flux run`.
 pub(super) const FLUX: &[Options] = &[
     options(Processes, One, "n ntasks"),
     options(Order, One, "taskmap"),
@@ -222,7 +222,7 @@ pub(super) const FLUX: &[Options] = &[
     ),
 ];
 
-/// Of IBM's `jsrun`.
+/// Options of IBM's `jsrun`.
 pub(super) const JSRUN: &[Options] = &[
     options(Processes, One, "p np"),
     options(Order, One, "d launch_distribution erf_input"),
@@ -240,7 +240,7 @@ pub(super) const JSRUN: &[Options] = &[
     options(Other, None, "i immediate V version ? help usage"),
 ];
 
-/// Of Cray's `aprun`.
+/// Options of Cray's `aprun`.
 pub(super) const APRUN: &[Options] = &[
     options(Processes, One, "n pes"),
     options(Hosts, One, "L node-list l node-list-file"),
@@ -258,7 +258,7 @@ pub(super) const APRUN: &[Options] = &[
     ),
 ];
 
-/// Of HPE's PALS.
+/// Options of HPE's PALS.
 pub(super) const PALS: &[Options] = &[
     options(Processes, One, "n np"),
     options(Hosts, One, "hosts hostlist host hostfile f nodefile"),

@@ -7,10 +7,10 @@ use super::line::{CORES, Given, Line, MAPPING, of_parameter, with_value};
 use super::options::Role;
 use super::table::Kind;
 
-/// Why a launcher cannot place ranks on this line.
+/// Why a launcher cannot place ranks with this command line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
-    /// It has no known option for that.
+    /// It has no known option for this.
     #[error("{0} has no option that places ranks")]
     NoOption(&'static str),
     /// MPICH's mpiexec before version 5.
@@ -39,12 +39,12 @@ pub struct Placement {
     pub variables: Vec<(String, String)>,
 }
 
-/// The arguments and variables that pass a rank file.
+/// The arguments and variables that pass a rank file to the launcher.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Passing {
     /// Variables for the launcher's environment.
     pub variables: Vec<OsString>,
-    /// Options, first among its own.
+    /// Options, which come first among its own.
     pub options: Vec<OsString>,
 }
 
@@ -117,8 +117,8 @@ impl Line {
         names.filter_map(|name| set(&name).map(|value| (name, value))).collect()
     }
 
-    /// This line, changed so that the launcher places `processes` ranks with a rank file, whose text is returned too.
-    /// Placement options of the line that the launcher refuses together with the file are removed.
+    /// This line, changed so that the launcher places `processes` ranks with a rank file, whose text is also returned.
+    /// Placement options that the launcher rejects together with the file are removed.
     #[must_use]
     pub fn placed(
         &self,
@@ -134,7 +134,7 @@ impl Line {
         let (replaced, kept): (Vec<Given>, Vec<Given>) =
             self.options.iter().cloned().partition(is_replaced);
         let Passing { variables, mut options } = placement.passing(file, text);
-        // The order may say whether a core may have several ranks, or a separate option.
+        // The order may determine whether a core may have several ranks, or a separate option may.
         let oversubscribes = |value: &str| {
             let value = value.to_ascii_lowercase();
             value.split([':', ',']).any(|modifier| modifier == "oversubscribe")
@@ -201,8 +201,9 @@ impl Placement {
 }
 
 impl Format {
-    /// Returns whether an option with this effect must be removed if a file places ranks: because it contradicts the
-    /// file, or because the launcher refuses both. Open MPI's lists of hosts stay, as they are what it may use.
+    /// True if an option with this effect must be removed if a file places ranks: because it contradicts the file, or
+    /// because the launcher rejects the two together. Open MPI's lists of hosts stay, since they are the nodes that it
+    /// may use.
     pub const fn replaces(self, role: Role) -> bool {
         match role {
             Role::Order => true,

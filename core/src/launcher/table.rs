@@ -5,13 +5,13 @@ use super::options::{self, Options};
 /// The kinds of launchers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// MPICH's, which MVAPICH has too.
+    /// MPICH's, which MVAPICH uses as well.
     Hydra,
     /// Intel MPI's Hydra, with other options.
     IntelHydra,
-    /// Open MPI's up to version 4.
+    /// Open MPI's, up to version 4.
     Orterun,
-    /// PRRTE's, which Open MPI has from version 5 on.
+    /// PRRTE's, which Open MPI uses from version 5.
     Prterun,
     /// Slurm's.
     Srun,
@@ -19,9 +19,9 @@ pub enum Kind {
     Flux,
     /// IBM's.
     Jsrun,
-    /// Cray's of ALPS.
+    /// Cray's launcher for ALPS.
     Aprun,
-    /// HPE's, `mpiexec` on Cray EX.
+    /// HPE's PALS, `mpiexec` on Cray EX.
     Pals,
 }
 
@@ -32,24 +32,24 @@ pub struct Launcher {
     pub kind: Kind,
     /// The name for messages.
     pub name: &'static str,
-    /// The names of its command's file, up to the first dot: `mpiexec.hydra` and `mpiexec.mpich` are `mpiexec`.
+    /// The file names of its command, up to the first dot: `mpiexec.hydra` and `mpiexec.mpich` are `mpiexec`.
     pub commands: &'static [&'static str],
     /// The subcommand, as in `flux run`.
     pub subcommand: Option<&'static str>,
-    /// Text that only this one prints for `--version`, or for `--help`, if several have the same command.
+    /// Text that only this launcher prints for `--version` or `--help`, if several have the same command.
     pub prints: &'static [&'static str],
-    /// Text in `MPI_Get_library_version` of the MPIs that come with it, if several have the same command.
+    /// Text in `MPI_Get_library_version` of the MPIs that come with it, if several launchers have the same command.
     pub mpis: &'static [&'static str],
     /// Variables of an allocation, if the launcher gets nodes for each job where none is set.
     pub allocations: &'static [&'static str],
-    /// True if options of one letter may be joined to each other and to their value, as in `-n4`, and long ones be
-    /// shortened.
+    /// True if one-letter options may be joined to each other and to their value, as in `-n4`, and long ones may be
+    /// abbreviated.
     pub joins_letters: bool,
     /// The options.
     pub options: &'static [Options],
 }
 
-/// All launchers. Among those with the same command, the first that is recognized counts.
+/// All launchers. Among those with the same command, the first that matches counts.
 pub const ALL: &[Launcher] = &[
     Launcher {
         kind: Kind::Pals,
@@ -160,9 +160,9 @@ pub fn named(word: &str) -> impl Iterator<Item = &'static Launcher> {
 }
 
 impl Launcher {
-    /// The launcher that an argument is, and its output. `prints` gives what the command prints for `--version`
-    /// and `--help`, and is asked for only where several have its name; `mpi` is the program's, as
-    /// `MPI_Get_library_version` says it, by which the launcher is known where it prints nothing known.
+    /// The launcher that an argument is, and its output. `prints` gives the command's output for `--version` and
+    /// `--help`, and is called only if several launchers share its name; `mpi` is the program's MPI as reported by
+    /// `MPI_Get_library_version`, which identifies the launcher if its output does not.
     pub fn of_command(
         word: &str,
         prints: impl FnOnce() -> String,

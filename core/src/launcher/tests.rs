@@ -1,4 +1,4 @@
-//! Command lines of all launchers, parsed, and changed to place ranks.
+//! Command lines of all launchers, parsed and changed to place ranks.
 
 use std::ffi::{OsStr, OsString};
 

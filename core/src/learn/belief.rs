@@ -1,39 +1,40 @@
-//! Beliefs on the gains of placements: forecasts, corrected by how right they were, and the times of jobs.
+//! Beliefs about the gains of placements: predictions, corrected by the accuracy of earlier ones, and the times of
+//! jobs.
 
 use super::evidence::{Run, pairs};
 
-/// The noise of a run before anything is known of it, as the logarithm of its time, and the number of runs that this
-/// counts.
+/// The assumed noise of a run, as the standard deviation of the logarithm of its time, and the number of runs that this
+/// assumption counts for.
 pub(super) const NOISE: f64 = 0.05;
 const NOISE_RUNS: f64 = 4.0;
 
 /// The same for runs on nodes of different shapes.
 pub(super) const NOISE_OF_SHAPES: f64 = 0.1;
 
-/// The part of a predicted gain that is there, as a rule: replay knows no shared caches and no other jobs. With its
-/// variance.
+/// The fraction of a predicted gain that is usually realized, since replay does not model shared caches and other jobs,
+/// and its variance.
 const TRUST: f64 = 0.6;
 const TRUST_VARIANCE: f64 = 0.16;
 
-/// The error of a corrected forecast: a constant part, and a part in proportion to the prediction.
+/// The error of a corrected prediction: a constant, and a part in proportion to the prediction.
 const FORECAST_ERROR: f64 = 0.12;
 const FORECAST_PART: f64 = 0.3;
 
-/// The weight of a run relative to that of the next job's.
+/// The weight of a run relative to that of the next run.
 const FADING: f64 = 0.9;
 
-/// A belief on the logarithm of an arm's gain.
+/// A belief about the logarithm of an arm's gain.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Belief {
     pub(super) mean: f64,
     pub(super) deviation: f64,
-    /// The mean of the measured gains; without runs, the corrected forecast.
+    /// The mean of the measured gains; without runs, the corrected prediction.
     pub(super) found: f64,
-    /// The runs of the arm.
+    /// The number of runs of the arm.
     pub(super) runs: usize,
 }
 
-/// The belief on each arm, by forecasts and by the measured gain of each.
+/// The belief about each arm, from predictions and the measured gain of each.
 pub(super) fn beliefs(
     predicted: &[f64],
     runs: &[Run],
@@ -69,12 +70,12 @@ pub(super) fn beliefs(
     (0..predicted.len()).map(belief).collect()
 }
 
-/// The standard deviation of the gain about its corrected forecast.
+/// The standard deviation of the gain around its corrected prediction.
 fn forecast_error(predicted: f64) -> f64 {
     FORECAST_ERROR.hypot(FORECAST_PART * predicted)
 }
 
-/// The part of predicted gains that was there, of those tried.
+/// The realized fraction of the predicted gains that were measured.
 fn trust(tried: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
     let (mut over, mut under) = (TRUST / TRUST_VARIANCE, TRUST_VARIANCE.recip());
     for (predicted, found, variance) in tried {
@@ -85,8 +86,8 @@ fn trust(tried: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
     (over / under).clamp(0.0, 1.0)
 }
 
-/// The variance of a run's logarithm, where its deviation is `before` if nothing is known: from runs of one arm and group that follow each other, so that slow changes of
-/// the machine do not count.
+/// The variance of the logarithm of a run's time, starting from the assumed deviation `before`: estimated from
+/// consecutive runs of one arm and group, so that slow changes of the machine do not count.
 pub(super) fn noise(runs: &[Run], before: f64) -> f64 {
     let (mut squares, mut count) = (NOISE_RUNS * before.powi(2), NOISE_RUNS);
     for (at, run) in runs.iter().enumerate() {
@@ -99,7 +100,7 @@ pub(super) fn noise(runs: &[Run], before: f64) -> f64 {
     squares / count
 }
 
-/// The measured logarithm of an arm's gain over another and its variance: later comparisons count more.
+/// The measured logarithm of an arm's gain over another, and its variance: later comparisons count more.
 pub(super) fn measured(runs: &[Run], over: usize, arm: usize, noise: f64) -> Option<(f64, f64)> {
     let (mut sum, mut weights, mut squares) = (0.0, 0.0, 0.0);
     for pair in pairs(runs, over, arm) {

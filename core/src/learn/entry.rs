@@ -1,4 +1,4 @@
-//! The entry of a program: what is known of it, in a file of the store.
+//! The entry of a program: the facts learned about it, in a file of the store.
 
 use cartograph_traffic::Work;
 use serde::{Deserialize, Serialize};
@@ -7,27 +7,27 @@ use super::evidence::{Run, mean_times};
 use super::policy::mixed;
 use super::traffic::Traffic;
 
-/// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
+/// The version of the format. It increases when a field changes its meaning or is removed, not when one is added.
 pub const SCHEMA: u32 = 2;
 
-/// The most runs that are kept; sums are kept of all.
+/// The most runs that are kept; sums cover all runs.
 const MOST_RUNS: usize = 300;
 
 /// The most kinds of work.
 const MOST_WORKS: usize = 100;
 
-/// Runs did the same work if their numbers of messages, bytes and collectives differ by no more than this part:
-/// programs that iterate until they converge do not always take the same number of steps.
+/// Runs did the same work if their numbers of messages, bytes and collectives differ by no more than this fraction:
+/// programs that iterate until convergence do not always take the same number of steps.
 const ALIKE: f64 = 0.02;
 
-/// The facts that are known of a program.
+/// The facts learned about a program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// [`SCHEMA`].
     pub schema: u32,
     /// The name of the program's file, or the user's name for it.
     pub program: String,
-    /// A number of the build.
+    /// A number for the build.
     pub build: String,
     /// The number of processes.
     pub processes: u32,
@@ -39,28 +39,28 @@ pub struct Entry {
     /// The kinds of work that its runs did.
     #[serde(default)]
     pub works: Vec<Work>,
-    /// The last runs, the oldest first.
+    /// The last runs, oldest first.
     #[serde(default)]
     pub runs: Vec<Past>,
     /// The sums of all runs.
     #[serde(default)]
     pub totals: Totals,
-    /// Placements in which the program failed since it last failed in the launcher's own order, each with the number of
-    /// runs that had come to their end before.
+    /// The placements in which the program failed since it last failed in the default order, each with the number of
+    /// runs that were completed before.
     #[serde(default)]
     failed: Vec<(String, u64)>,
 }
 
-/// A run that came to its end.
+/// A completed run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Past {
-    /// The placement; empty for the launcher's own order.
+    /// The placement; empty for the default order.
     pub order: String,
-    /// Its predicted gain; 1 for the own order.
+    /// Its predicted gain; 1 for the default order.
     pub predicted: f64,
     /// The index of its work.
     pub work: usize,
-    /// The nodes of the launcher's own order, as [`shape`] has them.
+    /// The shape of the nodes in the default order, as computed by [`shape`].
     pub shape: u64,
     /// The number of nodes.
     pub nodes: u32,
@@ -68,14 +68,14 @@ pub struct Past {
     pub seconds: f64,
 }
 
-/// Sums of all runs.
+/// Sums over all runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Runs that came to their end.
+    /// The number of completed runs.
     pub runs: u64,
-    /// Hours of nodes that placements saved, by what was known at the end of each run.
+    /// The node-hours that placements saved, as estimated at the end of each run.
     pub saved: f64,
-    /// Hours of nodes that placements lost.
+    /// The node-hours that placements lost.
     pub lost: f64,
 }
 
@@ -85,12 +85,12 @@ pub enum Unusable {
     /// Another version of Cartograph wrote it.
     #[error("has format version {0}")]
     Version(u32),
-    /// It is something else, or damaged.
+    /// It is not an entry, or damaged.
     #[error("{0}")]
     Wrong(String),
 }
 
-/// A number for a text or the content of a file.
+/// A hash of a text or of a file's content.
 pub fn digest(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let start = mixed(bytes.len() as u64);
@@ -98,7 +98,7 @@ pub fn digest(bytes: &[u8]) -> u64 {
     rest.iter().fold(all, |digest, byte| mixed(digest ^ u64::from(*byte)))
 }
 
-/// A number for the nodes of ranks, whatever their names: equal for jobs whose ranks share nodes in the same way.
+/// A hash of the nodes of ranks, regardless of their names: equal for jobs whose ranks share nodes in the same way.
 pub fn shape(node_of: &[u32]) -> u64 {
     let mut number = std::collections::HashMap::new();
     node_of.iter().fold(0, |digest, node| {
@@ -108,7 +108,7 @@ pub fn shape(node_of: &[u32]) -> u64 {
 }
 
 impl Entry {
-    /// An entry of which nothing is known.
+    /// An empty entry.
     pub fn new(program: &str, build: &str, processes: u32) -> Self {
         Self {
             schema: SCHEMA,
@@ -129,11 +129,11 @@ impl Entry {
         serde_json::to_string(self).expect("all keys are strings") + "\n"
     }
 
-    /// Reads an entry's file.
+    /// Parses an entry's file.
     ///
     /// # Errors
     ///
-    /// Why it is not used.
+    /// Why the file is not used.
     pub fn parse(text: &str) -> Result<Self, Unusable> {
         #[derive(Deserialize)]
         struct Version {
@@ -141,7 +141,7 @@ impl Entry {
         }
         let wrong = |error: serde_json::Error| {
             let reason = cartograph_traffic::printable(&error.to_string());
-            Unusable::Wrong(format!("is no entry: {reason}"))
+            Unusable::Wrong(format!("is not an entry: {reason}"))
         };
         let Version { schema } = serde_json::from_str(text).map_err(wrong)?;
         if schema != SCHEMA {
@@ -162,18 +162,18 @@ impl Entry {
             run.work < entry.works.len() && is_time(run.seconds) && is_time(run.predicted)
         };
         if !entry.runs.iter().all(is_right) {
-            return Err(Unusable::Wrong("has a run that cannot be".to_owned()));
+            return Err(Unusable::Wrong("has an invalid run".to_owned()));
         }
         Ok(entry)
     }
 
-    /// The index of a work, which is added if no run did it before.
+    /// The index of a kind of work, which is added if it is new.
     pub fn work(&mut self, work: Work) -> usize {
         if let Some(at) = self.works.iter().position(|known| are_alike(known, &work)) {
             return at;
         }
         if self.works.len() == MOST_WORKS {
-            // Jobs that never repeat are compared with none; the last place is for all of these.
+            // Jobs that never repeat have nothing to compare with; the last index is shared by all of them.
             self.works.pop();
             let last = self.works.len();
             self.runs.retain(|run| run.work < last);
@@ -182,7 +182,7 @@ impl Entry {
         self.works.len() - 1
     }
 
-    /// Notes that a run failed.
+    /// Records that a run failed.
     pub fn fail(&mut self, order: &str) {
         match order {
             "" => self.failed.clear(),
@@ -193,23 +193,24 @@ impl Entry {
         }
     }
 
-    /// True if a placement may be what made the program fail: it failed so twice, or once and has not come to its end
-    /// since. If it fails without it as well, the placement is not to blame.
+    /// True if a placement may have made the program fail: it failed twice in that placement, or once without any
+    /// completed run since. If the program also fails in the default order, no placement is blamed.
     pub fn is_blamed(&self, order: &str) -> bool {
         let mut found = self.failed.iter().filter(|(failed, _)| failed == order);
         let first = found.next();
         first.is_some_and(|(_, runs)| *runs == self.totals.runs || found.next().is_some())
     }
 
-    /// The runs on nodes of a shape as the policy takes them, where the own order is 0 and `orders` are the others;
-    /// runs in other placements are left out.
+    /// The runs on nodes of a shape, as arguments of the policy: the default order is arm 0, followed by `orders`; runs
+    /// in other placements are omitted.
     pub fn runs_of(&self, shape: u64, orders: &[String]) -> Vec<Run> {
         let mut runs = self.runs_everywhere(shape, orders);
         runs.retain(|run| run.shape == shape);
         runs
     }
 
-    /// As `runs_of`, with the runs on nodes of other shapes, where every placement counts as the first of `orders`.
+    /// Like `runs_of`, but also with the runs on nodes of other shapes, where every placement counts as the first of
+    /// `orders`.
     pub fn runs_everywhere(&self, shape: u64, orders: &[String]) -> Vec<Run> {
         let runs = self.runs.iter().filter_map(|run| {
             let arm = match &run.order[..] {
@@ -222,7 +223,7 @@ impl Entry {
         runs.collect()
     }
 
-    /// Forecasts for other shapes than this one, with what was measured.
+    /// The predicted and measured gains on nodes of other shapes.
     pub fn experience(&self, shape: u64) -> Vec<(f64, f64)> {
         let mut seen: Vec<(u64, &str, f64)> = Vec::new();
         for run in self.runs.iter().filter(|run| run.shape != shape && !run.order.is_empty()) {
@@ -255,7 +256,7 @@ impl Entry {
     }
 }
 
-/// True if two runs did the same work, but for what differs from run to run.
+/// True if two runs did the same work, within the usual variation.
 fn are_alike(one: &Work, other: &Work) -> bool {
     let close = |one: u64, other: u64| one.abs_diff(other) as f64 <= ALIKE * one.max(other) as f64;
     close(one.messages, other.messages)
@@ -290,9 +291,9 @@ mod tests {
             refused(&entry.json().replace("\"schema\":2", "\"schema\":1")).contains("version 1")
         );
         assert!(refused(&entry.json().replace("app", "\\u001b[2J")).contains("control"));
-        assert!(refused(&entry.json().replace("1800.0", "-1.0")).contains("cannot be"));
-        assert!(refused(&entry.json().replace("\"work\":0", "\"work\":9")).contains("cannot be"));
-        assert!(refused("hello").contains("no entry"));
+        assert!(refused(&entry.json().replace("1800.0", "-1.0")).contains("invalid run"));
+        assert!(refused(&entry.json().replace("\"work\":0", "\"work\":9")).contains("invalid run"));
+        assert!(refused("hello").contains("not an entry"));
     }
 
     #[test]
@@ -312,7 +313,7 @@ mod tests {
         entry.fail("blocks");
         entry = Entry::parse(&entry.json()).unwrap();
         assert!(entry.is_blamed("blocks") && !entry.is_blamed("other"));
-        // It came to its end without the placement, which gets another chance.
+        // A run in the default order was completed, so the placement gets another chance.
         entry.add(run("", 1, 1.0));
         assert!(!entry.is_blamed("blocks"));
         entry.fail("blocks");

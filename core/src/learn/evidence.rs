@@ -1,29 +1,29 @@
-//! The evidence of runs: an interval for the gain of an arm that holds however often one looks.
+//! The evidence of runs: an interval for the gain of an arm that remains valid however often it is checked.
 //!
-//! Runs of the launcher's own order are compared with the runs of the arm just before and after them, so that a machine
-//! that becomes slower or faster meanwhile changes both. The differences of logarithms are tested by the mixture of
-//! Student's t over normally distributed effects, a test martingale: by Ville's inequality it exceeds 1/alpha with
-//! probability alpha at most, over all looks together.
+//! Runs in the default order are compared with the runs of the arm just before and after them, so that a machine that
+//! slows down or speeds up affects both. The differences of logarithms are tested by the mixture of Student's t over
+//! normally distributed effects, a test martingale: by Ville's inequality it exceeds 1/alpha with probability at most
+//! alpha, over all checks together.
 
-/// The level of intervals that are shown: 95 %.
+/// The level of intervals in output: 95 %.
 pub const SHOWN: f64 = 0.05;
 
-/// The level at which an arm is called faster. There are two arms at most, and of a two-sided interval one side counts,
-/// so a program without any effect is called faster in one of 100 histories at most.
+/// The level at which an arm is reported as faster. There are at most two arms, and only one side of a two-sided
+/// interval counts, so a program that no placement affects is reported as faster in at most one of 100 histories.
 pub const CLAIMED: f64 = 0.01;
 
 /// The variance of effects, in units of the noise, over which the test is a mixture.
 const EFFECTS: f64 = 9.0;
 
-/// Times that agree better than this do so by chance or by the clock's resolution.
+/// Times that agree more closely do so by chance, or because of the clock's resolution.
 const LEAST_NOISE: f64 = 0.003;
 
-/// A run that came to its end.
+/// A completed run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run {
-    /// The placement, 0 for the launcher's own order.
+    /// The placement, 0 for the default order.
     pub arm: usize,
-    /// The work of the job: only runs of one group are compared.
+    /// The kind of work: only runs of one group are compared.
     pub group: u64,
     /// The shape of its nodes.
     pub shape: u64,
@@ -31,7 +31,7 @@ pub struct Run {
     pub seconds: f64,
 }
 
-/// The speed of an arm relative to the launcher's own order.
+/// The speed of an arm relative to the default order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
     /// The geometric mean.
@@ -57,8 +57,8 @@ pub fn gain(runs: &[Run], arm: usize, level: f64) -> Option<Gain> {
     })
 }
 
-/// The mean times of the own order and of an arm over the groups that have both, in proportion: the own order takes
-/// `ratio` times as long. `None` if no group has both.
+/// The mean times of the default order and of an arm over the groups that have both, as a ratio: the default order
+/// takes `ratio` times as long. `None` if no group has both.
 pub fn mean_times(runs: &[Run], arm: usize) -> Option<f64> {
     let mut groups: Vec<u64> = runs.iter().map(|run| run.group).collect();
     groups.sort_unstable();
@@ -80,10 +80,10 @@ pub fn mean_times(runs: &[Run], arm: usize) -> Option<f64> {
     (weights > 0.0).then(|| (sum / weights).exp())
 }
 
-/// The most runs on each side that are compared with a run: nothing has changed meanwhile, as a rule.
+/// The most runs on each side that are compared with a run: within these, the machine has usually not changed.
 const BESIDE: usize = 3;
 
-/// Runs of one arm beside runs of another.
+/// Runs of one arm next to runs of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pair {
     /// The difference of the logarithms of their times.
@@ -94,7 +94,7 @@ pub(super) struct Pair {
     pub(super) at: usize,
 }
 
-/// The comparisons of runs of one arm with the nearest runs of another, each run used once.
+/// Compares runs of one arm with the nearest runs of another, using each run once.
 pub(super) fn pairs(runs: &[Run], one: usize, arm: usize) -> Vec<Pair> {
     let mut groups: Vec<u64> = runs.iter().map(|run| run.group).collect();
     groups.sort_unstable();
@@ -112,7 +112,8 @@ pub(super) fn pairs(runs: &[Run], one: usize, arm: usize) -> Vec<Pair> {
             block.iter().map(|(_, run)| run.seconds.ln()).sum::<f64>() / block.len() as f64
         };
         for (at, block) in blocks.iter().enumerate().filter(|(_, block)| block[0].1.arm == one) {
-            // Of the runs between two blocks the first belong to the one before them, the last to the one behind.
+            // Of the runs between two blocks, the first ones belong to the block before them, the last ones to the
+            // block after them.
             let before = at.checked_sub(1).map(|at| {
                 let between = blocks[at];
                 let shared = if at > 0 { between.len() / 2 } else { between.len() };
@@ -148,8 +149,7 @@ fn moments(numbers: &[f64]) -> Option<(f64, f64)> {
     Some((mean, (squares / (count - 1.0)).sqrt().max(LEAST_NOISE)))
 }
 
-/// The value of Student's t of `count` numbers at which the mixture is `1 / level`; `None` where no value of t is
-/// enough.
+/// The value of Student's t from `count` numbers at which the mixture is `1 / level`; `None` if no t suffices.
 fn quantile(count: usize, level: f64) -> Option<f64> {
     let n = count as f64;
     let spread = 1.0 + n * EFFECTS;
@@ -175,7 +175,7 @@ mod tests {
             pairs(&drifting, 0, 1).iter().map(|pair| pair.difference.exp()).collect();
         assert_eq!(found.len(), 2, "{found:?}");
         assert!((found[0] - 1.0).abs() < 1e-9 && (found[1] - 1.0).abs() < 1e-9, "{found:?}");
-        // Of other work nothing is compared.
+        // Runs of other work are not compared.
         let mut mixed = runs(&[(0, 1.0), (1, 1.0)]);
         mixed[1].group = 2;
         assert!(pairs(&mixed, 0, 1).is_empty() && mean_times(&mixed, 1).is_none());
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(gain(&more, 1, CLAIMED), None);
         more.extend(runs(&[(1, 1.0), (0, 2.0)]));
         assert!(gain(&more, 1, CLAIMED).unwrap().least > 1.8);
-        // Where runs are far apart, more of them are needed.
+        // With more noise, more runs are needed.
         let far = runs(&[
             (0, 2.0),
             (1, 1.0),

@@ -4,12 +4,12 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::evidence::Gain;
 
-/// Runs whose times agree better than this do so by chance or by the clock's resolution.
+/// Runs whose times agree more closely do so by chance, or because of the clock's resolution.
 const LEAST_NOISE: f64 = 0.003;
 
-/// The speed of one variant relative to another by runs in pairs, at least two: the mean of the logarithms of their
-/// ratios. An interval at a level of 0.05 has the true speed in 95 % of cases, if the number of runs does not depend on
-/// their times.
+/// The speed of one variant relative to another, from at least two pairs of runs: the mean of the logarithms of their
+/// ratios. An interval at a level of 0.05 contains the true speed in 95 % of cases, if the number of runs does not
+/// depend on their times.
 pub fn paired_gain(now: &[f64], other: &[f64], level: f64) -> Option<Gain> {
     let ratios: Vec<f64> = now.iter().zip(other).map(|(now, other)| (now / other).ln()).collect();
     let pairs = ratios.len();
@@ -24,7 +24,7 @@ pub fn paired_gain(now: &[f64], other: &[f64], level: f64) -> Option<Gain> {
     Some(Gain { mean: mean.exp(), least: (mean - far).exp(), most: (mean + far).exp(), pairs })
 }
 
-/// The median; not a number if there are no times.
+/// The median; NaN if there are no times.
 pub fn median(times: &[f64]) -> f64 {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -49,11 +49,12 @@ mod tests {
         assert!(sure.least > 1.9 && sure.most < 2.1, "{sure:?}");
         let unsure = of(&[2.0, 1.0, 1.5], &[1.0, 1.2, 1.4]).unwrap();
         assert!(unsure.mean > 1.1 && unsure.least < 1.0, "{unsure:?}");
-        // Two runs that agree by chance are not enough for a small gain.
+        // Two runs that agree by chance do not prove a small gain.
         let two = of(&[1.10, 1.05], &[1.0, 1.0]).unwrap();
         assert!(two.least < 1.0, "{two:?}");
         assert_eq!(of(&[1.0], &[2.0]), None);
-        // The interval of n runs whose logarithms of ratios are 0 and 1 in equal numbers, and its quantile of a table.
+        // The interval of n runs in which half of the logarithms of ratios are 0 and half are 1, with the quantile from
+        // a table.
         for (runs, quantile) in [(2, 12.706), (4, 3.182), (12, 2.201), (22, 2.080), (122, 1.980)] {
             let now: Vec<f64> = (0..runs).map(|run| f64::from(run % 2).exp()).collect();
             let Gain { mean, least, .. } = of(&now, &vec![1.0; now.len()]).unwrap();

@@ -1,7 +1,7 @@
-//! Learning from ordinary runs of a program: the placement that its next job takes, and what its runs prove.
+//! Learning from ordinary runs of a program: which placement its next job takes, and what its runs prove.
 //!
-//! An *arm* is a placement. Arm 0 is the launcher's own order; the others are predicted to be faster. Runs are compared
-//! only within a *group*: those that did the same work on nodes of the same sizes.
+//! An *arm* is a placement. Arm 0 is the launcher's default order; the others are predicted to be faster. Runs are
+//! compared only within a *group*: runs that did the same work on nodes of the same sizes.
 
 mod belief;
 mod entry;

@@ -1,9 +1,9 @@
-//! The placement of the next job.
+//! The policy that chooses the placement of the next job.
 //!
-//! Every job takes the placement that is best by what is known: the forecast, corrected by how right forecasts for this
-//! program were, and the times of the jobs before, later ones counting more. Now and then a job takes another: one that
-//! may be better by more than trying it costs, or the own order again, so that a change of the machine is noticed. Over
-//! any `WINDOW` jobs these trials may cost [`BUDGET`] of the time.
+//! Every job takes the placement that is best by all evidence: the prediction, corrected by the accuracy of this
+//! program's earlier predictions, and the times of earlier jobs, where later ones count more. Occasionally a job takes
+//! another placement: one that may be better by more than its trial costs, or the default order, so that a change of
+//! the machine is noticed. Over any `WINDOW` jobs, these trials may cost [`BUDGET`] of the time.
 
 use super::belief::{Belief, NOISE, NOISE_OF_SHAPES, beliefs, measured, noise};
 use super::evidence::{Run, mean_times, pairs};
@@ -14,22 +14,22 @@ use super::spent::{Spent, WINDOW};
 pub struct Conditions<'a> {
     /// The shape of the nodes.
     pub shape: u64,
-    /// Forecasts for nodes of other shapes, each with what was measured.
+    /// The predicted and measured gains on nodes of other shapes.
     pub experience: &'a [(f64, f64)],
-    /// True if the job has no time to lose: nothing is tried.
+    /// True if the job must not run a trial.
     pub in_a_hurry: bool,
-    /// A number by which checks are spread; the same for one program.
+    /// A number that spreads checks; the same for all jobs of a program.
     pub seed: u64,
 }
 
 /// The reason of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// Best by what is known.
+    /// The best placement by all evidence.
     Best,
-    /// It may be better than the best.
+    /// A trial: it may be better than the best known placement.
     Trial,
-    /// The own order, to see whether it is still slower.
+    /// A check of the default order, to see whether it is still slower.
     Check,
 }
 
@@ -40,31 +40,32 @@ pub struct Choice {
     pub arm: usize,
     /// Its reason.
     pub reason: Reason,
-    /// The arm that is best by what is known.
+    /// The best arm by all evidence.
     pub best: usize,
-    /// The expected speed of the best relative to the own order.
+    /// The expected speed of the best arm relative to the default order.
     pub expected: f64,
 }
 
-/// A smaller advantage is not worth another placement.
+/// A smaller lead does not justify a different placement.
 const LEAST: f64 = 0.02;
 
-/// By runs on nodes of different shapes, a placement is better if its gain is this many standard deviations from none.
+/// If runs are on nodes of different shapes, a placement must lead by this many standard deviations.
 const SURE: f64 = 2.5;
 
-/// A placement that is predicted to be faster is not slower than by this, as a logarithm.
+/// A placement that is predicted to be faster is assumed not to be slower than by this logarithm.
 const WORST: f64 = 0.4;
 
-/// The runs of an arm after which it is not tried any more for what it might be.
+/// An arm with this number of runs gets no further trials.
 const MOST_TRIALS: usize = 3;
 
-/// Jobs between checks of the own order: the first ones, where a gain is unsure and where it is sure, and the most.
+/// The number of jobs between checks of the default order: at first, while the gain is uncertain and once it is
+/// certain, and at most.
 const UNSURE_GAP: usize = 4;
 const FIRST_GAP: usize = 8;
 const LAST_GAP: usize = 40;
 
-/// Chooses the placement of the next job: `predicted` has the predicted gain of each arm, the first of which is the own
-/// order, and `runs` what was run on all nodes, the oldest first. On nodes of another shape all arms but the own order
+/// Chooses the placement of the next job. `predicted` has the predicted gain of each arm, where arm 0 is the default
+/// order, and `runs` the runs on all nodes, oldest first. On nodes of other shapes, all arms except the default order
 /// count as one.
 pub fn choose(predicted: &[f64], runs: &[Run], conditions: &Conditions<'_>) -> Choice {
     let Conditions { shape, experience, .. } = *conditions;
@@ -81,7 +82,7 @@ pub fn choose(predicted: &[f64], runs: &[Run], conditions: &Conditions<'_>) -> C
     if !here.is_empty() || !experience.is_empty() {
         return choose_without_own(predicted, &here, &everywhere, conditions);
     }
-    // No nodes came again so far: jobs are compared whatever their nodes.
+    // No shape has recurred so far, so jobs on all nodes are compared.
     let (predicted, noise) =
         (&predicted[..predicted.len().min(2)], noise(&everywhere, NOISE_OF_SHAPES));
     let beliefs = beliefs(predicted, &everywhere, &[], |arm| measured(&everywhere, 0, arm, noise));
@@ -92,9 +93,9 @@ pub fn choose(predicted: &[f64], runs: &[Run], conditions: &Conditions<'_>) -> C
     state.choose(conditions)
 }
 
-/// Chooses where the own order has not run on such nodes. A placement that was faster on others is used at once. It is
-/// compared when such nodes come again, unless that costs too much; by the times of the own order on other nodes this is
-/// noticed if it is not faster here.
+/// Chooses an arm if the default order has not run on nodes of this shape. A placement that was faster elsewhere is
+/// used at once, and compared when this shape recurs unless that costs too much; then the times of the default order on
+/// other nodes reveal whether the placement is slower here.
 fn choose_without_own(
     predicted: &[f64],
     here: &[Run],
@@ -132,14 +133,14 @@ fn choose_without_own(
     }
 }
 
-/// What is known where the own order has run.
+/// The evidence, once the default order has run.
 struct State<'a> {
     beliefs: Vec<Belief>,
-    /// The runs that are compared.
+    /// The runs to compare.
     runs: &'a [Run],
     everywhere: &'a [Run],
     noise: f64,
-    /// The standard deviations by which an arm must be ahead.
+    /// The number of standard deviations by which an arm must lead.
     sure: f64,
 }
 
@@ -164,7 +165,7 @@ impl State<'_> {
                 Some((ahead, variance)) => (ahead, variance.sqrt()),
                 None => (mean - beliefs[best].mean, deviation.hypot(beliefs[best].deviation)),
             };
-            // That of which little is known may be far worse than it looks.
+            // An arm with little evidence may be far worse than it looks.
             let worst = (mean - 2.0 * deviation).max(mean.min(-WORST));
             let gains = WINDOW as f64 * improvement(ahead, unsure);
             tried < MOST_TRIALS && gains > -ahead && spent.allows((now - worst).exp_m1())
@@ -186,23 +187,24 @@ impl State<'_> {
     }
 }
 
-/// Returns whether placements were faster on other nodes, by runs.
+/// True if placements were measured to be faster on other nodes.
 fn is_proven(experience: &[(f64, f64)]) -> bool {
     let sum: f64 = experience.iter().map(|(_, found)| found.max(1e-3).ln()).sum();
     sum > LEAST * experience.len() as f64
 }
 
-/// Returns whether the last run was that of the best: trials do not follow each other, so that what they cost is seen.
+/// True if the last run was one of the best arm or of the default order: with a normal run between trials, their cost
+/// becomes visible.
 fn is_spaced(runs: &[Run], best: usize) -> bool {
     runs.last().is_none_or(|run| run.arm == best || run.arm == 0)
 }
 
-/// Returns whether the own order is due: each gap is longer than the one before, by chance a bit more or less, since
-/// jobs may repeat in some rhythm.
+/// True if a check of the default order is due. Each gap is longer than the one before, with some randomness, since
+/// jobs may repeat in a rhythm.
 fn is_check_due(runs: &[Run], best: usize, belief: &Belief, seed: u64) -> bool {
     let since = runs.iter().rev().take_while(|run| run.arm != 0).count();
     let checks = pairs(runs, 0, best).len();
-    // What may well be no gain at all is looked at soon, which costs little.
+    // A possible gain that may be none is checked soon, which costs little.
     let is_sure = belief.mean > 2.0 * belief.deviation;
     let sure = (FIRST_GAP + 2 * checks.saturating_sub(1)).min(LAST_GAP);
     let gap = if is_sure { sure } else { UNSURE_GAP };
@@ -219,14 +221,14 @@ pub(super) fn mixed(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The expected improvement by something that is ahead by `ahead`, as far as is known.
+/// The expected improvement from an arm that leads by `ahead`, with this uncertainty.
 fn improvement(ahead: f64, deviation: f64) -> f64 {
     let z = ahead / deviation.max(1e-9);
     let density = (-z * z / 2.0).exp() * 0.398_942_3;
     (deviation * (density + z * below(z))).max(0.0)
 }
 
-/// The normal distribution, to 1e-3: enough for a choice.
+/// The normal distribution function, to 1e-3, which suffices here.
 fn below(z: f64) -> f64 {
     1.0 / (1.0 + (-1.5976 * z - 0.070_565_992 * z.powi(3)).exp())
 }
@@ -265,10 +267,10 @@ mod tests {
         let gaps: Vec<i32> = checks.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!((8..=12).contains(&checks[0]) && gaps.len() >= 2, "{checks:?}");
         assert!(gaps.last() > gaps.first(), "{checks:?}");
-        // What is unsure is compared sooner.
+        // An uncertain gain is checked sooner.
         let unsure = [(0, 10.0), (1, 9.6), (1, 9.5), (1, 9.7), (1, 9.4), (1, 9.6)];
         assert!((4..=6).any(|runs| next(&predicted, &unsure[..runs]).0 == 0));
-        // The own order costs too much where the gain is large.
+        // If the gain is large, the default order costs too much.
         let huge: Vec<(usize, f64)> = std::iter::once((0, 17.0)).chain([(1, 1.0); 50]).collect();
         assert_eq!(next(&[1.0, 20.0], &huge), (1, Reason::Best));
     }
@@ -285,7 +287,7 @@ mod tests {
         assert_eq!(next(&proven, &[], true).0, 0);
         assert_eq!(next(&refuted, &[], false), (0, Reason::Check));
         assert_eq!(next(&[], &[], false).0, 0);
-        // When such nodes come again it is compared.
+        // When this shape recurs, the placement is compared.
         let placed = Run { arm: 1, group: 1, shape: 0, seconds: 7.0 };
         assert_eq!(next(&proven, &[placed], false), (0, Reason::Check));
     }
@@ -301,7 +303,7 @@ mod tests {
             let choice = choose(&[1.0, 20.0], &runs, &conditions);
             (choice.arm, choice.reason)
         };
-        // If it is faster, the own order would take too long.
+        // If the placement is faster, the default order would take too long.
         assert_eq!(next(1.1), (1, Reason::Best));
         assert_eq!(next(20.0), (0, Reason::Check));
     }
@@ -319,7 +321,7 @@ mod tests {
         assert_eq!(next(&[own(1)]), (1, Reason::Trial));
         let fast = [own(1), placed(2, 5.0), own(3), placed(4, 5.1), own(5)];
         assert_eq!(next(&fast), (1, Reason::Best));
-        // What is no faster than noise allows is not used.
+        // A placement that is not faster beyond noise is not used.
         let unsure = [own(1), placed(2, 9.5), own(3), placed(4, 9.8), own(5), placed(6, 9.4)];
         assert_eq!(next(&unsure).0, 0);
     }
@@ -327,10 +329,10 @@ mod tests {
     #[test]
     fn what_is_behind_in_one_run_is_not_run_again() {
         assert_eq!(next(&[1.0, 1.3], &[(0, 10.0), (1, 12.5)]).0, 0);
-        // Nor is another of which the same forecast speaks as well, at once.
+        // Nor is, at once, another placement with an equal prediction.
         let (arm, _) = next(&[1.0, 1.3, 1.29], &[(0, 10.0), (1, 16.0), (0, 10.0)]);
         assert!(arm != 1);
-        // By noise no arm is lost.
+        // Noise does not eliminate an arm for good.
         assert_eq!(next(&[1.0, 1.3], &[(0, 10.0), (1, 10.2), (0, 10.1)]).0, 1);
     }
 
@@ -339,7 +341,7 @@ mod tests {
         let run = Run { arm: 0, group: 1, shape: 0, seconds: 10.0 };
         let hurry = Conditions { in_a_hurry: true, ..Conditions::default() };
         assert_eq!(choose(&[1.0, 1.3], &[run], &hurry).arm, 0);
-        // What is known to be faster is not tried.
+        // An arm that is known to be faster needs no trial.
         let runs = [run, Run { arm: 1, seconds: 7.0, ..run }];
         assert_eq!(choose(&[1.0, 1.3], &runs, &hurry).arm, 1);
     }

@@ -1,15 +1,15 @@
-//! Histories of jobs that are made up, to find out what the policy gains and loses.
+//! Simulated histories of jobs, to measure the gains and losses of the policy.
 
 use super::evidence::{CLAIMED, Run, gain, mean_times};
 use super::policy::{Conditions, Reason, choose, mixed};
 use super::spent::WINDOW;
 
-/// A program whose jobs are simulated, with all that disturbs them.
+/// A program whose jobs are simulated, with all disturbances.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// The true speed of each arm, the first of which is the own order with 1.
+    /// The true speed of each arm; that of arm 0, the default order, is 1.
     pub speeds: Vec<f64>,
-    /// The predicted ones.
+    /// The predicted speeds.
     pub predicted: Vec<f64>,
     /// The standard deviation of the logarithm of a run's time.
     pub noise: f64,
@@ -17,24 +17,24 @@ pub struct Program {
     pub drift: f64,
     /// The number of jobs after which all times change, and the factor.
     pub step: Option<(usize, f64)>,
-    /// The part of jobs that get a slow node, and the factor.
+    /// The fraction of jobs that get a slow node, and the factor.
     pub slow: Option<(f64, f64)>,
-    /// The work of inputs that take turns by chance, each told from others by its calls.
+    /// The work of inputs, chosen at random; their calls distinguish them.
     pub inputs: Vec<f64>,
-    /// The shapes of nodes that take turns by chance; one if there are none.
+    /// The shapes of nodes, chosen at random; if empty, there is one shape.
     pub shapes: Vec<Shape>,
-    /// True if no shape comes again.
+    /// True if no shape recurs.
     pub is_renewed: bool,
 }
 
-/// What is different on nodes of a shape.
+/// The differences between nodes of one shape and others.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// The part of a speed's logarithm that is there.
+    /// The fraction of the logarithm of the speeds that is realized there.
     pub part: f64,
-    /// The speed of all arms but the own order, instead.
+    /// If set, the speed of all arms except the default order.
     pub speed: Option<f64>,
-    /// The part of a prediction's logarithm that is predicted there.
+    /// The fraction of the logarithm of the predictions that is predicted there.
     pub predicted: f64,
     /// The factor of all times.
     pub factor: f64,
@@ -43,21 +43,20 @@ pub struct Shape {
 /// A history.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct History {
-    /// The part of the best arm's saving that was saved, from the 11th job on, as the two times; 0 and 0 if nothing
-    /// could be saved.
+    /// The savings from the 11th job on, summed as fractions of the time of each job in the default order.
     pub saved: f64,
-    /// The saving that was possible.
+    /// The savings that were possible.
     pub could_save: f64,
-    /// The largest part of the time of any 20 jobs that was lost to arms which were slower than the own order
-    /// or, in trials, than the best known.
+    /// The largest fraction of the time of any 20 jobs that was lost to arms slower than the default order or, in
+    /// trials, than the best known arm.
     pub lost: f64,
-    /// True if an arm was called faster that is not.
+    /// True if an arm was reported as faster but is not.
     pub is_wrong: bool,
-    /// True if one that is faster was called so.
+    /// True if an arm was rightly reported as faster.
     pub is_right: bool,
 }
 
-/// Numbers by chance, the same with each run.
+/// Pseudorandom numbers, the same in each run.
 #[derive(Debug, Clone)]
 pub struct Chance(u64);
 
@@ -73,31 +72,31 @@ impl Chance {
         (mixed(self.0) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A number between two.
+    /// A number between two others.
     pub fn between(&mut self, least: f64, most: f64) -> f64 {
         least + (most - least) * self.part()
     }
 
-    /// A normally distributed number, nearly: only operations that every machine rounds alike.
+    /// An approximately normal number, computed only by operations that every machine rounds alike.
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.part()).sum::<f64>() - 6.0
     }
 }
 
 impl Program {
-    /// The time of a job, with what disturbs it.
+    /// The time of a job, including disturbances.
     pub fn seconds(&self, arm: usize, job: usize, chance: &mut Chance) -> f64 {
         self.expected(0, job) / self.speed(arm, 0) * self.disturbance(chance)
     }
 
-    /// The time that a job with an input takes in the own order if nothing disturbs it.
+    /// The time of a job with some input in the default order, without disturbances.
     fn expected(&self, input: usize, job: usize) -> f64 {
         let work = self.inputs.get(input).copied().unwrap_or(1.0);
         let step = self.step.filter(|(at, _)| job >= *at).map_or(0.0, |(_, factor)| factor.ln());
         (work.ln() + self.drift * job as f64 + step).exp()
     }
 
-    /// What disturbs a job, as a factor.
+    /// The disturbances of a job, as a factor.
     fn disturbance(&self, chance: &mut Chance) -> f64 {
         let slow = self.slow.filter(|(part, _)| chance.part() < *part);
         (slow.map_or(0.0, |(_, factor)| factor.ln()) + self.noise * chance.normal()).exp()
@@ -117,7 +116,7 @@ impl Program {
         self.predicted.iter().map(|predicted| predicted.powf(part)).collect()
     }
 
-    /// The forecasts for other shapes than this one, with what was measured.
+    /// The predicted and measured gains on nodes of other shapes.
     fn experience(&self, runs: &[Run], shape: usize) -> Vec<(f64, f64)> {
         let others = (0..self.shapes.len()).filter(|other| *other != shape);
         let of = |other| {
@@ -153,7 +152,7 @@ impl Program {
             let factor = self.shapes.get(shape).map_or(1.0, |shape| shape.factor);
             let expected = |arm: usize| self.expected(input, job) * factor / self.speed(arm, shape);
             let seconds = expected(choice.arm) * self.disturbance(&mut chance);
-            // What it would have taken else: as without Cartograph, or in the best that is known.
+            // The time that it would have taken otherwise: without Cartograph, or in the best known arm.
             let own = expected(0);
             let instead = match choice.reason {
                 Reason::Best => own,
@@ -188,11 +187,11 @@ fn on(runs: &[Run], shape: usize) -> Vec<Run> {
     runs.iter().copied().filter(|run| run.shape == shape as u64).collect()
 }
 
-/// The measured gains and noise of a program: its speed as tuned relative to the own order, and the standard deviation
-/// of the logarithm of a run's time.
+/// The measured gain and noise of a program: its speed as tuned relative to the default order, and the standard
+/// deviation of the logarithm of a run's time.
 pub type Measured = (f64, f64);
 
-/// A kind of histories: its name, and how a program of it comes about, from measured ones.
+/// A kind of histories: its name, and how its programs are made from measured ones.
 pub type Kind = (&'static str, fn(&mut Chance, Measured) -> Program);
 
 /// All kinds.
@@ -254,7 +253,7 @@ pub const KINDS: [Kind; 14] = [
     }),
 ];
 
-/// A program that no placement changes.
+/// A program that no placement affects.
 fn no_effect(chance: &mut Chance, noise: f64) -> Program {
     let predicted = vec![1.0, chance.between(1.03, 1.6), chance.between(1.03, 1.6)];
     Program { speeds: vec![1.0; 3], predicted, noise, ..Program::default() }
@@ -266,13 +265,13 @@ fn slower(chance: &mut Chance, noise: f64) -> Program {
     Program { speeds, ..no_effect(chance, noise) }
 }
 
-/// Four shapes, on each of which a part of the gain is there.
+/// Four shapes, each of which realizes a fraction of the gain.
 fn alike(chance: &mut Chance, least: f64, most: f64) -> Vec<Shape> {
     let shape = |part| Shape { part, speed: None, predicted: 1.0, factor: 1.0 };
     (0..4).map(|_| shape(chance.between(least, most))).collect()
 }
 
-/// Shapes on which times differ. Some are predicted to gain more: slower ones, or faster ones.
+/// Shapes with different times. Some are predicted to gain more: the slower ones, or the faster ones.
 fn different(chance: &mut Chance) -> Vec<Shape> {
     /// The most jobs.
     const COUNT: usize = 60;
@@ -289,7 +288,7 @@ fn different(chance: &mut Chance) -> Vec<Shape> {
     (0..COUNT).map(shape).collect()
 }
 
-/// A program as measured: a forecast that is too high, and a second arm that has a part of the gain.
+/// A program as measured, with a prediction that is too high and a second arm that realizes a fraction of the gain.
 fn program(chance: &mut Chance, (speed, noise): Measured) -> Program {
     let gain = speed.ln();
     let predicted = |chance: &mut Chance, gain: f64| {
@@ -306,20 +305,20 @@ fn program(chance: &mut Chance, (speed, noise): Measured) -> Program {
     }
 }
 
-/// The result of many histories of a kind.
+/// The summary of many histories of a kind.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary {
-    /// The part of the best arm's saving that was saved, from the 11th job on; NaN if there was nothing to save.
+    /// The fraction of the best arm's savings that was realized from the 11th job on; NaN if there was nothing to save.
     pub saved: f64,
-    /// The largest part of the time of any 20 jobs that was lost, in 99 of 100 histories.
+    /// The largest fraction of the time of any 20 jobs that was lost, in 99 of 100 histories.
     pub lost: f64,
-    /// The part of histories in which an arm was called faster that is not.
+    /// The fraction of histories in which an arm was wrongly reported as faster.
     pub wrong: f64,
-    /// The part of histories with a faster arm in which one was called so.
+    /// The fraction of histories with a faster arm in which it was reported as faster.
     pub right: f64,
 }
 
-/// Simulates histories of a kind of this number of jobs; another `base` makes others.
+/// Simulates histories of a kind, with this number of jobs each; a different `base` gives different histories.
 pub fn summary(
     kind: &Kind,
     measured: &[Measured],
@@ -379,7 +378,7 @@ mod tests {
     fn the_promises_hold_in_made_up_histories() {
         for kind in &KINDS {
             let found = summary(kind, &MEASURED, 0, 1000, 60);
-            // More would cost more than may be lost: see docs/run.md.
+            // More trials would lose too much: see docs/run.md.
             let least = match kind.0 {
                 "proven elsewhere, slow here" => 0.7,
                 "nodes that never repeat" => 0.5,

@@ -1,20 +1,20 @@
-//! The time that trials took, and what more of them may take.
+//! The time that trials have cost, and how much more they may cost.
 
 use super::belief::{Belief, measured};
 use super::evidence::{Run, mean_times};
 
-/// Jobs over which trials are bounded.
+/// The number of jobs over which the cost of trials is bounded.
 pub(super) const WINDOW: usize = 20;
 
-/// The part of the time of `WINDOW` jobs that trials may take, by estimate. The promise is 5 %: estimates err.
+/// The estimated fraction of the time of `WINDOW` jobs that trials may cost. The promise is 5 %, since estimates err.
 const BUDGET: f64 = 0.0285;
 
-/// The time of the last jobs in the best placement, as far as is known, and what trials among them took beyond it.
+/// The estimated time of the last jobs in the best placement, and the additional time of trials among them.
 pub(super) struct Spent {
     lost: f64,
     all: f64,
     longest: f64,
-    /// The part of these jobs that ran on such nodes.
+    /// The fraction of these jobs that ran on nodes of this shape.
     here: f64,
 }
 
@@ -33,12 +33,12 @@ impl Spent {
             let seconds = run.seconds / behind.max(0.0).exp();
             spent.all += seconds;
             spent.longest = spent.longest.max(seconds);
-            // The first run of all is no trial: nothing else was known.
+            // The first run of all is not a trial: there was no alternative.
             if behind > 0.0 && (at > 0 || late.len() < runs.len()) {
                 spent.lost += run.seconds - seconds;
             }
         }
-        // The jobs to come are like the shorter half of those before: the first ones may have been the long ones.
+        // Future jobs are assumed to be like the shorter half of past ones: the first jobs may have been the long ones.
         let mut times: Vec<f64> = late.iter().map(|run| run.seconds).collect();
         times.sort_by(f64::total_cmp);
         let middle = times.get((times.len().max(1) - 1) / 2).copied().unwrap_or(0.0);
@@ -46,12 +46,14 @@ impl Spent {
         spent
     }
 
-    /// Returns whether a trial may be slower by this part of a job's time: the longest of those before may come again.
+    /// True if a trial may be slower by this fraction of a job's time, even if the job is as long as the longest so
+    /// far.
     pub(super) fn allows(&self, slower: f64) -> bool {
         self.loses_less(slower, BUDGET)
     }
 
-    /// Returns whether the own order may be slower by this part of a job's time: it runs again on nodes of each shape.
+    /// True if the default order may be slower by this fraction of a job's time, given that it is repeated on nodes of
+    /// each shape.
     pub(super) fn allows_check(&self, slower: f64) -> bool {
         self.loses_less(slower, BUDGET * self.here)
     }
@@ -62,7 +64,7 @@ impl Spent {
     }
 }
 
-/// The logarithm of the gain on nodes of a shape, as far as it was measured; on all if such nodes came once.
+/// The logarithm of the measured gain on nodes of a shape, or on all nodes if there was at most one run on this shape.
 fn gain_on(everywhere: &[Run], shape: u64) -> f64 {
     let there: Vec<Run> = everywhere.iter().copied().filter(|run| run.shape == shape).collect();
     match there.len() {

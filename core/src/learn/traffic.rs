@@ -1,4 +1,4 @@
-//! The traffic of a program as its entry keeps it: small, and without what names nodes, inputs or files.
+//! The traffic of a program as its entry stores it: small, and without names of nodes, inputs or files.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::windows::Windows;
 
-/// The most bytes that the edges take in a file.
+/// The most bytes that edges take in a file.
 const MOST_EDGES: usize = 400_000;
 
-/// The most edges that a file may stand for.
+/// The most edges that a file may describe.
 const MOST_UNPACKED: usize = 1 << 24;
 
-/// Larger jobs are errors in a file.
+/// A larger job in a file is an error.
 const MOST_PROCESSES: u32 = 1 << 22;
 
 /// The edges of a rank: the distance of the other rank, messages and bytes.
@@ -22,17 +22,17 @@ type Row = Vec<(i64, u64, u64)>;
 /// The traffic of a program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// The different rows of edges: in a grid most ranks have the same distances to their neighbors.
+    /// The distinct rows of edges: in a grid, most ranks have the same distances to their neighbors.
     rows: Vec<Row>,
-    /// The row of each rank, in runs: its number, and how many ranks have it.
+    /// The row of each rank, in runs: the index of the row, and the number of ranks that have it.
     row_of: Vec<(u32, u32)>,
     /// The grids: function, dims, periodic dimensions, `reorder`.
     grids: Vec<(String, Vec<u32>, Vec<bool>, bool)>,
-    /// The first calls of each rank, if they are not too different.
+    /// The first calls of each rank, if ranks are similar enough.
     windows: Windows,
-    /// The part of its time that a process waited for others, on average.
+    /// The mean fraction of its time that a process waited for others.
     pub waited: f64,
-    /// The network that explains the recorded run: its latency in seconds, and bytes a second.
+    /// The network that best reproduces the recorded run: its latency in seconds, and bytes per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<(f64, f64)>,
 }
@@ -53,7 +53,7 @@ impl Traffic {
             if length <= MOST_EDGES || most == 1 {
                 break packed;
             }
-            // The edges with most bytes decide where ranks go, and three digits of these are enough.
+            // The edges with the most bytes determine placements, and three digits of these are enough.
             most = if most == usize::MAX { 64 } else { most / 2 };
             for row in &mut rows {
                 row.sort_by_key(|(distance, messages, bytes)| {
@@ -83,8 +83,8 @@ impl Traffic {
         }
     }
 
-    /// The recording of which this is left; without the nodes on which it was made. `None` if a stranger has written
-    /// it.
+    /// The recording rebuilt from this, without the nodes of the run. `None` if the data is invalid, which means that
+    /// it was not written by this program.
     pub fn recording(&self, size: u32) -> Option<Recording> {
         let ranks = self.row_of.iter().try_fold(0u32, |sum, (_, count)| sum.checked_add(*count))?;
         if ranks != size || size > MOST_PROCESSES {
@@ -130,7 +130,7 @@ impl Traffic {
     }
 }
 
-/// The different rows, and the row of each rank.
+/// The distinct rows, and the row of each rank.
 fn pack(rows: &[Row]) -> (Vec<Row>, Vec<(u32, u32)>) {
     let mut number: HashMap<&Row, u32> = HashMap::new();
     let mut different = Vec::new();
@@ -148,7 +148,7 @@ fn pack(rows: &[Row]) -> (Vec<Row>, Vec<(u32, u32)>) {
     (different, row_of)
 }
 
-/// The first three digits of a number.
+/// A number rounded to its first three digits.
 fn rounded(number: u64) -> u64 {
     let mut factor = 1;
     while number / factor >= 1000 {

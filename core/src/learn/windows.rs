@@ -1,46 +1,49 @@
-//! The first calls of all ranks as an entry keeps them. In most programs many ranks do the same relative to themselves:
-//! they are one class, whose calls are kept once.
+//! The first calls of all ranks as an entry stores them. In most programs, many ranks make the same calls relative to
+//! their own rank: they form a class, whose calls are stored once.
 
 use std::collections::{BTreeMap, HashMap};
 
 use cartograph_traffic::{Call, Collective, Step, Window};
 use serde::{Deserialize, Serialize};
 
-/// The most bytes that they take in a file.
+/// The most bytes that windows take in a file.
 const MOST_BYTES: usize = 400_000;
 
-/// The fewest calls of a rank that are worth keeping.
+/// Fewer calls of a rank are not worth storing.
 const FEWEST_CALLS: usize = 32;
 
-/// The most calls and steps that a file may stand for.
+/// The most calls and steps that a file may describe.
 const MOST_UNPACKED: usize = 1 << 23;
 
-/// The work of a rank whose calls are those of its class, with the times between them.
+/// The work of a rank whose calls are those of its class, including the times between calls.
 const AS_ITS_CLASS: u32 = 1000;
 
-/// Values of ranks in runs: the difference of each to that of the rank before, and the number of ranks with it. Ranks of
-/// a row have the same group, and ranks of a column one that is next to that of the rank before.
+/// Values of ranks as runs: the difference from the value of the previous rank, and the number of ranks with this
+/// difference. Ranks of a row have the same group; the group of each rank of a column is one more than that of the rank
+/// before.
 type Runs = Vec<(i64, u32)>;
 
 /// The windows of all ranks.
 ///
-/// Groups lose their numbers, and tags become numbers of the messages between two ranks. If the times between calls
-/// differ too much to be kept, ranks have those of their class on average, in proportion to all of their work.
+/// Groups are renumbered, and tags become indices of the messages between two ranks. If the times between calls are too
+/// different to be stored, ranks get the mean times of their class, scaled to their total work.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Windows {
-    /// The different windows. The other rank of a message is its distance from the rank; the group of a collective is an
-    /// index of `groups`, its root the distance from the group's first rank. Distances are modulo the number of ranks.
+    /// The distinct windows. The peer of a message is stored as its distance from the rank; the group of a collective
+    /// as an index of `groups`, its root as the distance from the group's first rank. Distances are modulo the number
+    /// of ranks.
     classes: Vec<Window>,
     /// The class of each rank.
     class_of: Runs,
-    /// The groups of each rank, in the order in which its calls name them: 0 for none, and else one more than its number.
+    /// The groups of each rank, in the order in which its calls name them: 0 for none, otherwise the number of the
+    /// group plus one.
     groups: Vec<Runs>,
-    /// The work of each rank in thousandths of that of its class; nothing if all are as their class.
+    /// The work of each rank in thousandths of that of its class; empty if all ranks match their class.
     work: Vec<u32>,
 }
 
 impl Windows {
-    /// The windows of all ranks, with shorter ones if these do not fit, or nothing.
+    /// The windows of all ranks; shorter ones if these do not fit, or none.
     pub(super) fn new(windows: &BTreeMap<u32, Window>, size: u32) -> Self {
         if windows.len() != size as usize {
             return Self::default();
@@ -60,13 +63,13 @@ impl Windows {
         }
     }
 
-    /// The windows; `None` if a stranger has written them.
+    /// Restores the windows; `None` if the data is invalid.
     pub(super) fn unpack(&self, size: u32) -> Option<BTreeMap<u32, Window>> {
         if self.classes.is_empty() {
             return Some(BTreeMap::new());
         }
         let class_of = values(&self.class_of, size)?;
-        // A window itself takes the memory of about eight calls.
+        // An empty window takes the memory of about eight calls.
         let of_class = |window: &Window| {
             let gaps = window.clone().gaps_mut().len();
             window.calls.len() + gaps + self.groups.len() + 8
@@ -113,7 +116,7 @@ impl Windows {
     }
 }
 
-/// Windows with distances in place of ranks.
+/// The windows with distances in place of ranks.
 struct Relative {
     windows: Vec<Window>,
     groups: Vec<Runs>,
@@ -123,7 +126,7 @@ impl Relative {
     fn new(mut windows: Vec<Window>) -> Self {
         let size = windows.len() as u32;
         number_tags(&mut windows);
-        // The number of each group and its first rank.
+        // The number of each group, with its first rank.
         let mut known: HashMap<(u64, u32), (u32, u32)> = HashMap::new();
         let mut groups: Vec<Vec<u32>> = Vec::new();
         for (rank, window) in (0..).zip(&mut windows) {
@@ -152,7 +155,7 @@ impl Relative {
         Self { windows, groups: groups.into_iter().map(runs).collect() }
     }
 
-    /// The classes, of windows that differ in times as well or of those that differ in calls only, if they fit.
+    /// The classes, by calls and times or, if those do not fit, by calls only.
     fn pack(&self, whatever_times: bool) -> Option<Windows> {
         let mut number: HashMap<Window, u32> = HashMap::new();
         let mut classes: Vec<(Window, u64)> = Vec::new();
@@ -196,7 +199,7 @@ impl Relative {
         (length <= MOST_BYTES).then_some(packed)
     }
 
-    /// Leaves half of the calls of each rank, and answers how many the longest window has.
+    /// Drops half of the calls of each rank, and returns the length of the longest window.
     fn shorten(&mut self) -> usize {
         let half = |window: &mut Window| {
             let most = window.events().map_or(0, |events| events.len()) / 2;
@@ -207,8 +210,8 @@ impl Relative {
     }
 }
 
-/// Numbers the tags of the messages between two ranks: programs use the sender's rank, among others. Where receives
-/// take a tag from any source, tags stay.
+/// Replaces tags by indices of the messages between two ranks: programs may use the sender's rank, for example. If a
+/// receive takes a tag from any source, all tags stay.
 fn number_tags(windows: &mut [Window]) {
     let mut tags = Vec::new();
     for (rank, window) in (0..).zip(&mut *windows) {
@@ -232,13 +235,13 @@ fn number_tags(windows: &mut [Window]) {
     }
 }
 
-/// A receive with a tag takes it from any source.
+/// True for a receive of a tag from any source.
 struct TagOfAny;
 
 /// The sender and the receiver of a message.
 type Pair = (u32, u32);
 
-/// The tag of a message, with its pair.
+/// The tag of a message, with its sender and receiver.
 fn tag(rank: u32, call: &mut Call) -> Result<Option<(Pair, &mut i32)>, TagOfAny> {
     match call {
         Call::Send(to, _, tag) | Call::Isend(to, _, tag) => Ok(Some(((rank, *to), tag))),
@@ -250,7 +253,7 @@ fn tag(rank: u32, call: &mut Call) -> Result<Option<(Pair, &mut i32)>, TagOfAny>
     }
 }
 
-/// Adds the times of a window to those of another with the same calls.
+/// Adds the times of a window to those of another window with the same calls.
 fn add(sum: &mut Window, mut window: Window) {
     sum.nanoseconds = sum.nanoseconds.saturating_add(window.nanoseconds);
     let gaps = window.gaps_mut();
@@ -272,12 +275,12 @@ fn part(number: u64, of: u64, whole: u64) -> u64 {
     u64::try_from((number * of + whole / 2) / whole).unwrap_or(u64::MAX)
 }
 
-/// A distance from a rank as a rank; `None` if there is no such distance.
+/// The rank at a distance from a rank; `None` if the distance is invalid.
 fn rank_at(distance: u32, rank: u32, size: u32) -> Option<u32> {
     (distance < size).then(|| (distance + rank) % size)
 }
 
-/// The runs of some values.
+/// The run-length encoding of values.
 fn runs(values: Vec<u32>) -> Runs {
     let mut runs: Runs = Vec::new();
     let mut before = 0;
@@ -292,7 +295,7 @@ fn runs(values: Vec<u32>) -> Runs {
     runs
 }
 
-/// The values of all ranks.
+/// The value of each rank.
 fn values(runs: &Runs, size: u32) -> Option<Vec<u32>> {
     let mut values = Vec::new();
     let mut value = 0i64;

@@ -1,49 +1,49 @@
-//! The address of a node in the network, from the launcher, the kernel or a file: the groups that it is in, from
-//! the outermost inward. Their names are only compared, so processes send numbers for them.
+//! The address of a node in the network, from the launcher, the kernel or a file: the groups to which it belongs, from
+//! the outermost inward. Names are only compared, so processes send hashes of them.
 
 use std::collections::HashMap;
 
 use super::torus::{self, At};
 use super::{Kind, Machine};
 
-/// The largest number of levels above the nodes; if there are more, the outermost count as one.
+/// The largest number of levels above the nodes; if there are more, the outermost are merged.
 pub const MOST_ABOVE: usize = 5;
 
-/// The length in words of a [`ReportedAddress`] as it is sent.
+/// The number of words in which a [`ReportedAddress`] is sent.
 pub const WORDS: usize = 4 + MOST_ABOVE;
 
-/// The longest address that is looked at, in bytes.
+/// The longest address that is read, in bytes.
 const MOST_BYTES: usize = 1 << 14;
 
-/// The groups that a node is in.
+/// The groups to which a node belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address {
     /// The number of levels.
     levels: u8,
-    /// Their kinds, the outermost first, in four bits each from the lowest on.
+    /// The kinds of the levels, the outermost first, in four bits each, from the lowest bits up.
     kinds: u32,
-    /// A number for the whole with the node's own name.
+    /// A hash of the whole address with the node's own name.
     whole: u64,
-    /// A number for the name at each level.
+    /// A hash of the name at each level.
     names: [u32; MOST_ABOVE],
-    /// The coordinates of the node in the innermost group that has some.
+    /// The coordinates of the node in the innermost group that has coordinates.
     at: Option<At>,
 }
 
-/// The knowledge of a process about its node's address in the network.
+/// What a process knows about its node's address in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportedAddress {
     /// No address.
     Nothing,
-    /// Something that is no address.
+    /// An invalid address.
     Malformed,
     /// The address.
     At(Address),
 }
 
 impl Address {
-    /// The address of a node in groups of these kinds and names, the outermost first. An empty name is no
-    /// group: the node is then grouped only with those that share the next group inward.
+    /// The address of a node in groups of these kinds and names, the outermost first. An empty name is no group: the
+    /// node is then grouped only with those that share the next group inward.
     pub fn new(groups: &[(Kind, &str)], node: &str) -> Self {
         let mut whole = Number::new();
         let mut kinds = 0;
@@ -53,7 +53,7 @@ impl Address {
         let mut name = Number::new();
         for (at, (kind, _)) in groups.iter().enumerate() {
             let inward = groups[at..].iter().map(|(_, name)| *name).chain([node]);
-            // The depth distinguishes a group without a name from one with it.
+            // The depth distinguishes a nameless group from a named one.
             let named = inward.enumerate().find(|(_, name)| !name.is_empty());
             let (distance, text) = named.unwrap_or_default();
             name.add(&[distance as u8]).add(text.as_bytes());
@@ -76,8 +76,8 @@ impl Address {
 }
 
 impl ReportedAddress {
-    /// The address from Slurm's variables: "s0.s4.tux1" with the pattern "switch.switch.node". A part of
-    /// several words, as "r8:2" by "ring:position", names the group first and then a place in it.
+    /// The address from Slurm's variables: "s0.s4.tux1" with the pattern "switch.switch.node". A part of several words,
+    /// such as "r8:2" for "ring:position", names the group first and then the position in it.
     pub fn slurm(address: Option<&str>, pattern: Option<&str>) -> Self {
         match (address, pattern) {
             (None, _) => Self::Nothing,
@@ -88,7 +88,7 @@ impl ReportedAddress {
         }
     }
 
-    /// The address as words, to be sent to another process.
+    /// The address as words for a message to another process.
     pub fn words(&self) -> [u32; WORDS] {
         let mut words = [0; WORDS];
         match self {
@@ -104,7 +104,7 @@ impl ReportedAddress {
         words
     }
 
-    /// The address that another process sent as [`words`](Self::words).
+    /// The address from [`words`](Self::words) that another process sent.
     pub fn from_words(words: &[u32; WORDS]) -> Self {
         let [head, low, high, place, names @ ..] = words;
         let levels = (head & 255).wrapping_sub(1);
@@ -125,7 +125,7 @@ impl ReportedAddress {
     }
 }
 
-/// Reads an address by its pattern; `None` if they do not fit each other.
+/// Parses an address by its pattern; `None` if they do not match.
 fn slurm(address: &str, pattern: &str) -> Option<Address> {
     let words: Vec<&str> = pattern.split('.').collect();
     let names: Vec<&str> = address.split('.').collect();
@@ -157,7 +157,7 @@ fn slurm(address: &str, pattern: &str) -> Option<Address> {
     Some(Address { at: place, ..Address::new(&groups, node) })
 }
 
-/// FNV-1a in 64 bits, of texts that end somewhere.
+/// FNV-1a in 64 bits, of texts with an end mark.
 struct Number(u64);
 
 impl Number {
@@ -166,7 +166,7 @@ impl Number {
     }
 
     fn add(&mut self, bytes: &[u8]) -> &mut Self {
-        // No byte of UTF-8 is 255.
+        // No byte of UTF-8 is 255, so it ends the text.
         for byte in bytes.iter().chain(&[255]) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         }
@@ -188,7 +188,7 @@ pub fn host_number(name: &str) -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Contradiction {
     /// Some processes have an address.
-    #[error("is not known for rank {0}")]
+    #[error("is unknown for rank {0}")]
     Missing(usize),
     /// An address that cannot be read.
     #[error("of rank {0} does not fit its pattern")]
@@ -200,12 +200,12 @@ pub enum Contradiction {
     #[error("is the same for ranks {0} and {1}, which are on two nodes")]
     Claimed(usize, usize),
     /// Other levels than the first.
-    #[error("of rank {0} has other levels than others")]
+    #[error("of rank {0} has different levels from those of other ranks")]
     OtherLevels(usize),
 }
 
 impl Contradiction {
-    /// The contradiction with other numbers for the ranks.
+    /// The same contradiction with renumbered ranks.
     #[must_use]
     pub fn renumbered(self, number: impl Fn(usize) -> usize) -> Self {
         match self {
@@ -219,8 +219,8 @@ impl Contradiction {
 }
 
 impl Machine {
-    /// The layout with the groups of nodes from addresses, one per rank. If `distinct`, every node must have a different
-    /// address. Nodes without groups or without an address stay as they are.
+    /// The layout with the groups of nodes from addresses, one per rank. If `distinct`, every node must have a
+    /// different address. Nodes without groups or without an address are unchanged.
     ///
     /// # Errors
     ///
@@ -230,7 +230,7 @@ impl Machine {
         addresses: impl Iterator<Item = ReportedAddress>,
         distinct: bool,
     ) -> Result<Self, Contradiction> {
-        // For each node, the knowledge and rank of its first process.
+        // For each node, the address and rank of its first process.
         let mut of_nodes: Vec<(ReportedAddress, usize)> = Vec::new();
         let mut fault = None;
         for ((rank, node), known) in self.nodes().iter().enumerate().zip(addresses) {
@@ -245,7 +245,7 @@ impl Machine {
             ReportedAddress::Malformed => true,
             ReportedAddress::At(address) => address.levels > 0,
         };
-        // On one node nothing is above.
+        // With a single node, there are no levels above.
         if of_nodes.len() < 2 || !of_nodes.iter().any(|(known, _)| has_levels(known)) {
             return Ok(self.clone());
         }
@@ -275,7 +275,7 @@ impl Machine {
 
     /// The layout with the levels of the nodes' addresses, which all have equal levels.
     fn grouped(&self, addresses: &[Address]) -> Self {
-        // From the outermost inward: a name means something only within the group that it is in.
+        // From the outermost inward: a name is unique only within its group.
         let mut outer = vec![0; addresses.len()];
         let mut groups = Vec::new();
         for level in 0..usize::from(addresses[0].levels) {

@@ -1,5 +1,5 @@
-//! MPICH's coordinates: a line that is passed over, then for each rank its group, its switch and its port, as in
-//! "3: 0 7 -1"; -1 is unknown.
+//! MPICH's coordinates: a header line, then for each rank its group, its switch and its port, as in "3: 0 7 -1"; -1 is
+//! unknown.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ fn line(text: &str) -> Option<(usize, [i64; 3])> {
     numbers.next().is_none().then_some((rank, coordinates))
 }
 
-/// Returns whether the second line of a file has this form.
+/// True if the second line of a file has this form.
 pub(super) fn begins(second: &str) -> bool {
     line(second).is_some()
 }
@@ -30,23 +30,23 @@ pub(super) fn read(text: &str) -> Result<NetworkMapFile, LayoutError> {
             faults.push(wrong(line, what));
         }
     };
-    // The first line that is not empty is the head.
+    // The first nonempty line is the header.
     let lines = text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()).skip(1);
     for (at, text) in lines {
         let Some((rank, [group, switch, _])) = line(text.trim()) else {
             fault(
                 at + 1,
-                format!("'{}' is not a rank with its group, switch and port", text.trim()),
+                format!("'{}' is not a rank with its group, its switch and its port", text.trim()),
             );
             continue;
         };
         let name = |number: i64| if number < 0 { String::new() } else { number.to_string() };
         let (group, switch) = (name(group), name(switch));
         let groups = [(Kind::Group, group.as_str()), (Kind::Switch, switch.as_str())];
-        // Nodes cannot be distinguished: ports may be unknown, and nodes may have several.
+        // Entries cannot distinguish nodes: ports may be unknown, and a node may have several.
         let address = Address::new(&groups, "?");
         if *ranks.entry(rank).or_insert(address) != address {
-            fault(at + 1, format!("rank {rank} was in another place before"));
+            fault(at + 1, format!("rank {rank} has different coordinates above"));
         }
     }
     Ok(NetworkMapFile { network_map: NetworkMap::Ranks(ranks), faults })

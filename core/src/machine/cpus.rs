@@ -6,7 +6,7 @@ use super::Kind;
 /// The kinds of levels below the node, the outermost first.
 pub const KINDS: [Kind; 3] = [Kind::Package, Kind::Numa, Kind::Cache];
 
-/// The first and last of ranges of CPUs, as in "0-3,8,10-11". `None` if it is no such list.
+/// The first and last CPU of each range, as in "0-3,8,10-11". `None` if the text is not such a list.
 fn ranges(list: &str) -> Option<Vec<(usize, usize)>> {
     let range = |word: &str| {
         let (first, last) = word.split_once('-').unwrap_or((word, word));
@@ -17,24 +17,24 @@ fn ranges(list: &str) -> Option<Vec<(usize, usize)>> {
     words.map(range).collect()
 }
 
-/// Returns whether all CPUs are in a list.
+/// True if all CPUs are in a list.
 fn hold(ranges: &[(usize, usize)], cpus: &[usize]) -> bool {
     cpus.iter().all(|cpu| ranges.iter().any(|(first, last)| (first..=last).contains(&cpu)))
 }
 
-/// The domain of each of [`KINDS`] that holds all the CPUs which a process may use; `None` where it may use
-/// more, and if Linux does not report it. `read` gives the text of a file below `/sys/devices/system`. Domains of one
+/// The domain of each of [`KINDS`] that contains all CPUs which a process may use; `None` if it may use CPUs outside,
+/// and if Linux does not report the domain. `read` gives the text of a file below `/sys/devices/system`. Domains of one
 /// kind have different numbers on a node.
 pub fn domains(cpus: &[usize], read: impl Fn(&str) -> Option<String>) -> [Option<u16>; 3] {
     let Some(first) = cpus.first() else { return [None; 3] };
     let list = |path: &str| ranges(&read(path)?);
-    // By its lowest CPU: packages have numbers, but on some machines they are not unique.
+    // Identified by its lowest CPU: packages have numbers, but these are not unique on some machines.
     let by_first = |ranges: Option<Vec<(usize, usize)>>| {
         let ranges = ranges.filter(|ranges| hold(ranges, cpus))?;
         u16::try_from(ranges.first()?.0).ok()
     };
     let topology = |file: &str| list(&format!("cpu/cpu{first}/topology/{file}"));
-    // The second is its name before Linux 5.3.
+    // The second is the name before Linux 5.3.
     let package =
         by_first(topology("package_cpus_list").or_else(|| topology("core_siblings_list")));
     let numa = || {
@@ -47,7 +47,7 @@ pub fn domains(cpus: &[usize], read: impl Fn(&str) -> Option<String>) -> [Option
     let cache = || {
         let directory = |index: usize| format!("cpu/cpu{first}/cache/index{index}");
         let level = |index: &usize| read(&format!("{}/level", directory(*index)));
-        // Linux has a directory for each cache; no CPU has 16.
+        // Linux has a directory for each cache; no CPU has 16 of them.
         let index = (0..16)
             .map_while(|index| level(&index).map(|level| (index, level)))
             .find(|(_, level)| level.trim() == "3")?;

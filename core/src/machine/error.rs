@@ -1,8 +1,8 @@
-//! Errors in a layout as it was written.
+//! Errors in the text of a layout.
 
 use super::MOST_LEVELS;
 
-/// Why the text of a layout is refused.
+/// Why the text of a layout is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// Neither "4x16" nor "16,16,8".
@@ -11,7 +11,7 @@ pub enum LayoutError {
          a file)"
     )]
     Malformed(String),
-    /// Parts of a list that have another number of levels than the first.
+    /// Parts of a list with a different number of levels than the first part.
     #[error("'{text}': '{part}' has {levels} levels, but the first part has {first}")]
     OtherDepth {
         /// The text.
@@ -31,7 +31,7 @@ pub enum LayoutError {
         /// The number of levels that it has.
         levels: usize,
     },
-    /// Not of that form, and no file that can be read either.
+    /// The text does not have that form, and is not a readable file either.
     #[error(
         "'{name}' is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8), and as a file it cannot be \
          read: {why}"
@@ -42,17 +42,17 @@ pub enum LayoutError {
         /// The system's error for the file.
         why: String,
     },
-    /// The nodes have another number of places than there are processes.
+    /// The numbers of places on the nodes and of processes differ.
     #[error("the layout '{text}' has {places} places, but there are {ranks} processes")]
     OtherSize {
         /// The text.
         text: String,
-        /// The number of processes that it speaks of.
+        /// The number of places.
         places: usize,
-        /// The number of there that are.
+        /// The number of processes.
         ranks: usize,
     },
-    /// A file that says where nodes are, and not which ranks run on them.
+    /// A file that gives the location of nodes, but not the ranks on them.
     #[error(
         "'{0}' describes the network, not the node of each rank, which only the processes of a job know"
     )]
@@ -60,7 +60,7 @@ pub enum LayoutError {
     /// A line of a file is wrong.
     #[error("line {line} of the file: {what}")]
     Line {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: usize,
         /// The error on that line.
         what: String,

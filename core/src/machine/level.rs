@@ -1,4 +1,4 @@
-//! The levels of a layout, and what their groups are.
+//! The levels of a layout, and the kinds of their groups.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use std::fmt;
 pub enum Kind {
     /// Groups of nodes of an unknown kind.
     Group,
-    /// Tori of nodes, as Slurm's topology/torus3d has them.
+    /// Tori of nodes, as in Slurm's topology/torus3d.
     Torus,
     /// Rings of nodes.
     Ring,
-    /// Blocks of nodes, as Slurm's topology/block has them.
+    /// Blocks of nodes, as in Slurm's topology/block.
     Block,
     /// Switches, and the nodes below them.
     Switch,
     /// Nodes: their processes share memory.
     Node,
-    /// Packages: what is in one socket.
+    /// Packages: the processors in one socket.
     Package,
     /// NUMA domains.
     Numa,
@@ -79,7 +79,7 @@ impl Level {
     /// The number of ranks that each group has, none of them 0.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = Vec::new();
-        // Neighbors in rank are mostly in the same group.
+        // Ranks next to each other are usually in the same group.
         for run in self.group_of.chunk_by(|a, b| a == b) {
             let group = run[0] as usize;
             sizes.resize(sizes.len().max(group + 1), 0);

@@ -1,5 +1,5 @@
-//! The machine, level by level: switches and whatever groups nodes, the nodes, and packages, NUMA
-//! domains and caches in them.
+//! The machine, level by level: switches and other groups of nodes, the nodes, and the packages, NUMA domains and
+//! caches in them.
 
 pub mod address;
 mod coordinates;
@@ -23,16 +23,16 @@ pub use self::paths::node_of_path;
 pub use self::runs::Runs;
 pub use self::tree::Machine;
 
-/// The names of a list as Slurm writes it: "tux[0-3,12],dev7".
+/// The names in a list in Slurm's notation: "tux[0-3,12],dev7".
 ///
 /// # Errors
 ///
-/// The error in the text.
+/// Describes the fault in the text.
 pub fn host_names(list: &str) -> Result<Vec<String>, String> {
     slurm::hostlist::names(list, slurm::hostlist::MOST_NAMES)
 }
 
-/// The list with these names, as [`host_names`] reads it.
+/// The list for these names, in the form that [`host_names`] reads.
 pub fn host_list(names: &[String]) -> String {
     slurm::hostlist::list(names)
 }

@@ -1,5 +1,5 @@
-//! Reads files with the location of nodes in the network, but not of ranks: Slurm's topology.conf, by the names
-//! of hosts, and MPICH's coordinates, by ranks.
+//! Reads files with the location of nodes in the network, but without ranks: Slurm's topology.conf, by host names, and
+//! MPICH's coordinates, by ranks.
 
 pub use super::network_map::{NetworkMap, NetworkMapFile};
 use super::{LayoutError, coordinates, slurm};
@@ -9,7 +9,7 @@ impl NetworkMapFile {
     ///
     /// # Errors
     ///
-    /// [`LayoutError::Line`] if nothing of it can be used.
+    /// [`LayoutError::Line`] if no part of it can be used.
     pub fn read(text: &str) -> Option<Result<Self, LayoutError>> {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let first = lines.clone().find(|line| !line.starts_with('#'))?;

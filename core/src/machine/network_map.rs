@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::LayoutError;
 use super::address::{Address, ReportedAddress};
 
-/// The addresses of nodes in the network, as a file gives them.
+/// The addresses of nodes in the network, as given by a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetworkMap {
     /// By the [numbers](super::address::host_number) of their hosts' names.
@@ -14,12 +14,12 @@ pub enum NetworkMap {
     Ranks(HashMap<usize, Address>),
 }
 
-/// The usable part of a [`NetworkMap`]'s file, and what is wrong with the rest.
+/// The usable part of a [`NetworkMap`]'s file, and the faults in the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkMapFile {
     /// The usable part.
     pub network_map: NetworkMap,
-    /// The lines that were left out, with the reason for each.
+    /// The omitted lines, with the reason for each.
     pub faults: Vec<LayoutError>,
 }
 
@@ -27,8 +27,7 @@ pub struct NetworkMapFile {
 pub(super) const MOST_FAULTS: usize = 8;
 
 impl NetworkMap {
-    /// The address of a process' node, by the number of its host (`host_number`) or its rank in
-    /// `MPI_COMM_WORLD`.
+    /// The address of a process's node, by the number of its host (`host_number`) or its rank in `MPI_COMM_WORLD`.
     pub fn at(&self, host: u64, rank_in_world: Option<usize>) -> ReportedAddress {
         let address = match self {
             Self::Hosts(hosts) => hosts.get(&host),
@@ -37,12 +36,12 @@ impl NetworkMap {
         address.map_or(ReportedAddress::Nothing, |address| ReportedAddress::At(*address))
     }
 
-    /// Returns whether each node has a different address.
+    /// True if each node has a different address.
     pub fn is_distinct(&self) -> bool {
         matches!(self, Self::Hosts(_))
     }
 
-    /// Returns whether the map has no address of any node.
+    /// True if the map has no address.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Hosts(hosts) => hosts.is_empty(),
@@ -51,7 +50,7 @@ impl NetworkMap {
     }
 }
 
-/// A fault of a line.
+/// A fault in a line.
 pub(super) fn wrong(line: usize, what: impl Into<String>) -> LayoutError {
     LayoutError::Line { line, what: what.into() }
 }

@@ -12,18 +12,18 @@ fn numbers(part: &str) -> Option<Vec<usize>> {
     Some(numbers)
 }
 
-/// The parts of a list, if all of it is of this form.
+/// The parts of a list, if the whole text has this form.
 fn parts(text: &str) -> Option<Vec<Vec<usize>>> {
     text.split(',').map(numbers).collect()
 }
 
-/// Returns whether the text of a layout is taken as the name of a file: any text that does not have the form of sizes.
+/// True if the text of a layout is taken as a file name: any text that does not have the form of sizes.
 pub fn names_a_file(text: &str) -> bool {
     parts(text).is_none()
 }
 
-/// Node sizes such as "40*48,16,8"; `None` if they are malformed, or there are levels above the nodes. No more
-/// of them than `ranks` allows and one, so that a typing error takes no memory.
+/// Node sizes such as "40*48,16,8"; `None` if they are malformed, or there are levels above the nodes. At most one node
+/// more than `ranks` allows, so that a typing error takes no memory.
 pub fn parse_sizes(text: &str, ranks: usize) -> Option<Vec<usize>> {
     let parts = parts(text)?;
     if parts.iter().any(|part| part.len() > 2) {
@@ -44,7 +44,7 @@ fn count(parts: &[Vec<usize>]) -> usize {
     all.unwrap_or(usize::MAX)
 }
 
-/// The layout that a text of [`Machine::parse`] means, of any number of ranks up to `ranks` and some more.
+/// The layout described by a text of [`Machine::parse`], which may have more than `ranks` ranks.
 pub(super) fn parse(text: &str, ranks: usize) -> Result<Machine, LayoutError> {
     let parts = parts(text).ok_or_else(|| LayoutError::Malformed(text.to_owned()))?;
     let levels = parts[0].len() - 1;
@@ -59,7 +59,7 @@ pub(super) fn parse(text: &str, ranks: usize) -> Result<Machine, LayoutError> {
     if levels > MOST_LEVELS {
         return Err(LayoutError::TooDeep { text: text.to_owned(), levels });
     }
-    // All places are counted before any takes memory.
+    // All ranks are counted before memory is allocated.
     let places = count(&parts);
     if places != ranks {
         return Err(LayoutError::OtherSize { text: text.to_owned(), places, ranks });
@@ -69,8 +69,7 @@ pub(super) fn parse(text: &str, ranks: usize) -> Result<Machine, LayoutError> {
     Ok(Machine::stacked(&sizes, &above).without_idle_levels())
 }
 
-/// The sizes of all nodes and, for each level above, the group of each node. No more nodes than `ranks` and
-/// one.
+/// The sizes of all nodes and, for each level above, the group of each node. At most one node more than `ranks`.
 fn nodes(parts: &[Vec<usize>], ranks: usize) -> (Vec<usize>, Vec<Vec<u32>>) {
     let depth = parts[0].len() - 2;
     let mut sizes = Vec::new();
@@ -82,7 +81,7 @@ fn nodes(parts: &[Vec<usize>], ranks: usize) -> (Vec<usize>, Vec<Vec<u32>>) {
         let room = (ranks + 1).saturating_sub(sizes.len());
         let count = count.min(room);
         for (level, groups) in above.iter_mut().enumerate() {
-            // So many nodes are in each group of the level.
+            // The number of nodes in each group of the level.
             let width = counts[level + 1..].iter().fold(1usize, |all, n| all.saturating_mul(*n));
             groups.extend((0..count).map(|node| first[level] + (node / width) as u32));
             first[level] = groups.last().map_or(0, |last| last + 1);

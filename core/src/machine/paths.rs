@@ -1,4 +1,4 @@
-//! A file with the place of each rank: a name, or a path of names.
+//! A file with the location of each rank: a name, or a path of names.
 
 use std::collections::HashMap;
 
@@ -46,7 +46,7 @@ pub fn node_of_path(path: &str) -> &str {
 fn kinds(path: &str) -> Result<Vec<Kind>, String> {
     let parts: Vec<&str> = path.split('/').collect();
     if let Some(at) = parts.iter().position(|part| part.is_empty()) {
-        return Err(format!("'{path}' has no name at place {}", at + 1));
+        return Err(format!("'{path}' has no name at position {}", at + 1));
     }
     if parts.len() > MOST_LEVELS {
         return Err(format!(
@@ -70,7 +70,7 @@ fn kinds(path: &str) -> Result<Vec<Kind>, String> {
     }
 }
 
-/// Reads the place of each rank; see [`Machine::from_names`].
+/// Reads the location of each rank; see [`Machine::from_names`].
 pub(super) fn read(text: &str) -> Result<Machine, LayoutError> {
     let lines = (1..).zip(text.lines());
     let words =
@@ -78,7 +78,7 @@ pub(super) fn read(text: &str) -> Result<Machine, LayoutError> {
     let wrong = |line: usize, what: String| LayoutError::Line { line, what };
     let mut found: Option<Vec<Kind>> = None;
     let mut paths = Vec::new();
-    // Ranks that share a node mostly share the whole word.
+    // Ranks that share a node usually share the whole word.
     let mut last = "";
     for (line, word) in words {
         if word != last {
@@ -103,7 +103,7 @@ pub(super) fn read(text: &str) -> Result<Machine, LayoutError> {
     }
     let kinds = found.unwrap_or_else(|| vec![Kind::Node]);
     let at = kinds.iter().position(|kind| *kind == Kind::Node).expect("every path has a node");
-    // Names of nodes are their own: a node in two switches is a mistake, not two nodes.
+    // Names of nodes are unique: a node in two switches is a mistake, not two nodes.
     let mut parents = HashMap::new();
     for (line, path) in &paths {
         let start = match at {
@@ -174,7 +174,7 @@ mod tests {
         let found = torus(text).unwrap();
         assert_eq!((found.rings, &found.at[..]), ([4, 4, 0], &[[0, 3, 0], [1, 3, 0]][..]));
         assert_eq!(read(text, 3).unwrap().names(), ["nodes"]);
-        // Without its size it has ends, and in two tori the same coordinates may be.
+        // Without its size a torus has ends, and two tori may have the same coordinates.
         assert_eq!(torus("n1@0,3 n2@1,3 n3@2,2").unwrap().rings, [0; 3]);
         let two = read("torus4:a/n1@1 torus4:a/n2@2 torus4:b/n3@1", 3).unwrap();
         assert!(two.names() == ["tori", "nodes"] && two.torus().is_none());
@@ -207,10 +207,10 @@ mod tests {
             ),
             ("s1/n1 s1/n2/numa0", 1, "a path of switches/nodes/NUMA domains"),
             ("s1/n1\n\ns2/n2\ns2/n1", 4, "node n1 is in s1 and in s2"),
-            ("s1//n1", 1, "no name at place 2"),
+            ("s1//n1", 1, "no name at position 2"),
             ("s1/n1@1,x", 1, "no coordinates after @"),
-            ("/n1", 1, "no name at place 1"),
-            ("s/n/", 1, "no name at place 3"),
+            ("/n1", 1, "no name at position 1"),
+            ("s/n/", 1, "no name at position 3"),
             ("n1/numa0/package0", 1, "packages within NUMA domains"),
             ("1/2/3/4/5/6/7/8/9/10/11/12/13", 1, "has 13 levels; at most 12"),
         ] {

@@ -1,8 +1,8 @@
-//! A compact layout, as processes send and keep it.
+//! A compact layout, in the form in which processes send and store it.
 //!
-//! Neighbors in rank mostly share a node: a run of them takes one word and one more for each level. Ranks that are
-//! distributed round-robin make runs that repeat, so only the first round is kept. So blocks and rounds take O(nodes)
-//! words, whatever the number of ranks; an irregular order takes O(ranks).
+//! Ranks next to each other usually share a node: a run of such ranks takes one word, plus one for each level. Ranks
+//! that are distributed round-robin form repeating runs, so only the first round is stored. Blocks and rounds thus take
+//! O(nodes) words, whatever the number of ranks; an irregular order takes O(ranks).
 
 use super::torus::Torus;
 use super::{Kind, Level, MOST_LEVELS, Machine};
@@ -11,8 +11,8 @@ use super::{Kind, Level, MOST_LEVELS, Machine};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
     /// The number of ranks, the number of levels, the number of words for the coordinates of nodes, the kind of each
-    /// level, these words, and the runs: how many ranks, and their group at each level. After the last run comes the
-    /// first again, until all ranks have their place.
+    /// level, these words, and the runs: their numbers of ranks, and their group at each level. After the last run, the
+    /// list repeats from the first, until all ranks are covered.
     words: Box<[u32]>,
 }
 
@@ -81,7 +81,7 @@ impl Runs {
         self.words[HEAD + self.levels() + self.words[2] as usize..].chunks_exact(1 + self.levels())
     }
 
-    /// As [`Machine::is_flat`].
+    /// Like [`Machine::is_flat`].
     pub fn is_flat(&self) -> bool {
         self.runs().all(|run| run[1..].iter().all(|group| *group == 0))
     }
@@ -107,7 +107,7 @@ impl Runs {
     }
 }
 
-/// The number of runs before they repeat: the last of the rounds may break off, even within a run.
+/// The number of runs before they repeat: the last round may be incomplete, even within a run.
 fn round(runs: &[&[u32]]) -> usize {
     let last = runs.len().saturating_sub(1);
     let same = |late: usize, early: usize| {
@@ -115,7 +115,7 @@ fn round(runs: &[&[u32]]) -> usize {
         let breaks_off = late == last && late_run[0] < early_run[0];
         late_run[1..] == early_run[1..] && (late_run[0] == early_run[0] || breaks_off)
     };
-    // For each beginning of the list, how long the longest shorter beginning is that it also ends with.
+    // For each prefix of the list, the length of the longest proper prefix that is also its suffix.
     let mut ends_with = vec![0; runs.len()];
     for late in 1..runs.len() {
         let mut early = ends_with[late - 1];
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts the words that a layout takes, and checks that it survives.
+    /// Counts the words that a layout takes, and checks that it is restored.
     fn words(machine: &Machine) -> usize {
         let runs = Runs::from(machine);
         assert_eq!(runs.machine(), *machine);

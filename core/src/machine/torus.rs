@@ -5,23 +5,23 @@ use std::collections::HashSet;
 /// The largest number of dimensions.
 pub const MOST_DIMS: usize = 3;
 
-/// No coordinate is as large.
+/// Coordinates are smaller than this.
 const MOST: u16 = 1 << 10;
 
-/// Coordinates; those of dimensions that are not there are 0.
+/// Coordinates; those of missing dimensions are 0.
 pub type At = [u16; MOST_DIMS];
 
-/// The places of nodes.
+/// The positions of nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Torus {
-    /// For each dimension how many places it has if its ends are neighbors; 0 where that is not known, as if it had ends.
+    /// For each dimension, the number of positions if its ends are neighbors; 0 if that is unknown, which means a mesh.
     pub rings: At,
     /// The coordinates of each node.
     pub at: Box<[At]>,
 }
 
 impl Torus {
-    /// The steps of the shortest path between two places along a dimension, and whether it leads upward.
+    /// The length of the shortest path between two positions along a dimension, and whether it leads upward.
     pub fn way(&self, dimension: usize, from: u16, to: u16) -> (u16, bool) {
         let ahead = from.abs_diff(to);
         let (ring, upward) = (self.rings[dimension], to > from);
@@ -34,8 +34,8 @@ impl Torus {
         (0..MOST_DIMS).map(|i| i64::from(self.way(i, a[i], b[i]).0)).sum()
     }
 
-    /// The links from one node to another along one dimension after the other, as most networks route: where each begins,
-    /// and its direction.
+    /// The links from one node to another by dimension-order routing, as in most networks: where each link begins, and
+    /// its direction.
     pub fn route(&self, a: u32, b: u32, mut visit: impl FnMut((At, usize))) {
         let (mut at, to) = (self.at[a as usize], self.at[b as usize]);
         for i in 0..MOST_DIMS {
@@ -48,7 +48,7 @@ impl Torus {
         }
     }
 
-    /// The place next to one: 2 directions a dimension, downward and upward. What is beyond an end is the end.
+    /// The position next to another: 2 directions per dimension, downward and upward. Beyond an end, it is the end.
     pub fn beside(&self, mut at: At, direction: usize) -> At {
         let (i, upward) = (direction / 2, direction % 2 == 1);
         let (place, ring) = (at[i], self.rings[i]);
@@ -61,13 +61,13 @@ impl Torus {
         at
     }
 
-    /// The coordinates of some of the nodes: node `i` of it is `nodes[i]` here.
+    /// The coordinates of some of the nodes: node `i` of the result is `nodes[i]` here.
     #[must_use]
     pub fn select(&self, nodes: impl Iterator<Item = u32>) -> Self {
         Self { rings: self.rings, at: nodes.map(|node| self.at[node as usize]).collect() }
     }
 
-    /// One of nodes with these coordinates, if all have some and no two have the same.
+    /// The coordinates of nodes, if all nodes have some and no two have the same.
     pub(super) fn of_nodes(rings: At, at: &[Option<At>]) -> Option<Self> {
         let mut taken = HashSet::new();
         let fits =
@@ -76,12 +76,12 @@ impl Torus {
         Some(Self { rings, at: at.iter().map(own).collect::<Option<_>>()? })
     }
 
-    /// The places as words, to be sent to another process.
+    /// The positions as words for a message to another process.
     pub(super) fn words(&self) -> impl Iterator<Item = u32> + '_ {
         [self.rings].into_iter().chain(self.at.iter().copied()).map(packed)
     }
 
-    /// The places that another process sent as [`words`](Self::words).
+    /// The positions from [`words`](Self::words) that another process sent.
     pub(super) fn from_words(words: &[u32]) -> Option<Self> {
         let (rings, at) = words.split_first()?;
         let at = at.iter().map(|word| unpacked(*word)).collect::<Option<_>>()?;

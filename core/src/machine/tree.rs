@@ -3,12 +3,11 @@
 use super::level::{Kind, Level};
 use super::torus::{self, Torus};
 
-/// The place of each rank of a communicator: a tree of levels, the outermost first. One of the levels is that of
-/// the nodes.
+/// The location of each rank of a communicator: a tree of levels, the outermost first. One of the levels is that of the
+/// nodes.
 ///
-/// A level gives every rank the number of the group it is in. Groups of a level are numbered
-/// `0..groups` by the lowest rank in each, and never reach over two groups of the level above.
-/// Memory: four bytes a rank and level.
+/// A level gives every rank the number of its group. The groups of a level are numbered `0..groups` by their lowest
+/// ranks, and never extend over two groups of the level above. Memory: four bytes per rank and level.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Machine {
     levels: Vec<Level>,
@@ -19,14 +18,14 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A layout by a number for the node of each rank: ranks with the same number share a node.
+    /// A layout from a number for the node of each rank: ranks with the same number share a node.
     pub fn from_ids(ids: &[u64]) -> Self {
         let group_of = numbered(ids.iter().map(|id| (0, *id)));
         Self { levels: vec![Level { kind: Kind::Node, group_of }], nodes: 0, torus: None }
     }
 
-    /// A layout by its levels, which nest and are numbered as [`Machine`] says. `None` if not one of them are
-    /// the nodes, or kinds are out of order.
+    /// A layout from its levels, which nest and are numbered as described for [`Machine`]. `None` if none of them is
+    /// the level of the nodes, or kinds are out of order.
     pub(super) fn of_levels(levels: Vec<Level>) -> Option<Self> {
         let is_node = |level: &Level| level.kind == Kind::Node;
         let nodes = levels.iter().position(is_node)?;
@@ -41,8 +40,8 @@ impl Machine {
         Self::stacked(sizes, &[])
     }
 
-    /// Nodes of given sizes filled one after the other, and for each level above, the outermost first, what
-    /// its groups are and the group of each node. Groups nest.
+    /// Nodes of given sizes filled one after the other, and for each level above, the outermost first, the kind of its
+    /// groups and the group of each node. Groups nest.
     pub(super) fn stacked(sizes: &[usize], above: &[(Kind, Vec<u32>)]) -> Self {
         let spread = |group_of: &dyn Fn(usize) -> u32| {
             let groups = sizes.iter().enumerate();
@@ -70,8 +69,8 @@ impl Machine {
         self
     }
 
-    /// Adds a level above all others: groups that have the same number among `ids`, one a rank, are in one
-    /// group. `None` if a group of the outermost level would be in two.
+    /// Adds a level above all others: groups with the same number in `ids`, which has one per rank, are in one group.
+    /// `None` if a group of the outermost level would be in two.
     #[must_use]
     pub fn under(mut self, kind: Kind, ids: &[u64]) -> Option<Self> {
         debug_assert!(ids.len() == self.ranks() && kind < Kind::Node);
@@ -87,9 +86,9 @@ impl Machine {
         Some(self)
     }
 
-    /// The layout without levels that divide nothing: above the nodes those of one group, and those whose groups are
-    /// the same as of the level below; below the nodes those whose groups are the same as of the level above, or one
-    /// rank each.
+    /// The layout without levels that divide nothing: above the nodes, levels of one group, and levels whose groups are
+    /// those of the level below; below the nodes, levels whose groups are those of the level above, or have one rank
+    /// each.
     #[must_use]
     pub fn without_idle_levels(mut self) -> Self {
         let ranks = self.ranks();
@@ -126,8 +125,8 @@ impl Machine {
         self.torus.as_ref()
     }
 
-    /// This layout with coordinates of its nodes, unless these are in several tori or rings: coordinates do not give
-    /// the route from one to another.
+    /// This layout with coordinates of its nodes, unless these are in several tori or rings: coordinates do not show
+    /// the route between tori.
     #[must_use]
     pub fn with_torus(mut self, rings: torus::At, at: &[Option<torus::At>]) -> Self {
         let within =
@@ -148,8 +147,8 @@ impl Machine {
         &self.levels[self.nodes + 1..]
     }
 
-    /// The name of each level: its kind and, where that is not the only level of its kind, which one it is,
-    /// counted outward from the nodes: "switches 2", "switches 1", "nodes".
+    /// The name of each level: its kind and, if there are several levels of this kind, its number, counted outward from
+    /// the nodes: "switches 2", "switches 1", "nodes".
     pub fn names(&self) -> Vec<String> {
         let kinds = || self.levels.iter().map(|level| level.kind);
         let name = |(at, kind): (usize, Kind)| match kinds().filter(|other| *other == kind).count()
@@ -165,12 +164,12 @@ impl Machine {
         self.levels[self.nodes].sizes()
     }
 
-    /// The layout of some of the ranks, in the order given: rank `i` of it is `ranks[i]` here. Levels that
-    /// divide nothing of these are left out.
+    /// The layout of some of the ranks, in the order given: rank `i` of the result is `ranks[i]` here. Levels that
+    /// divide nothing there are omitted.
     ///
     /// # Panics
     ///
-    /// If a rank is not one of this layout's.
+    /// If a rank does not exist in this layout.
     #[must_use]
     pub fn select(&self, ranks: impl Iterator<Item = usize> + Clone) -> Self {
         let select = |level: &Level| Level {
@@ -186,7 +185,7 @@ impl Machine {
         Self { levels, nodes: self.nodes, torus }.without_idle_levels()
     }
 
-    /// Returns whether every level has one group, so that no mapping can gain anything.
+    /// True if every level has one group, so that no mapping can gain anything.
     pub fn is_flat(&self) -> bool {
         self.levels.iter().all(|level| level.group_of.iter().all(|group| *group == 0))
     }
@@ -198,7 +197,7 @@ pub(super) fn numbered(pairs: impl Iterator<Item = (u32, u64)>) -> Box<[u32]> {
     let mut last = None;
     pairs
         .map(|pair| match last {
-            // Neighbors in rank mostly share a group.
+            // Ranks next to each other usually share a group.
             Some((same, number)) if same == pair => number,
             _ => {
                 let next = numbers.len() as u32;
@@ -222,7 +221,7 @@ mod tests {
         assert_eq!(layout.below()[0].group_of[..], [0, 1, 2, 1]);
         let part = layout.select([3, 2, 0].into_iter());
         assert_eq!(part.nodes(), [0, 1, 1]);
-        // Packages of one process each say nothing.
+        // Packages of one process each carry no information.
         assert!(part.below().is_empty());
         assert!(!layout.is_flat());
         assert!(Machine::one_node(5).is_flat());

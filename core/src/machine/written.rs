@@ -9,9 +9,8 @@ use super::paths;
 use super::tree::Machine;
 
 impl Machine {
-    /// Reads what people write: sizes as [`parse`](Self::parse) takes them or, where it
-    /// [is not of that form](names_a_file), the name of a file for [`from_names`](Self::from_names).
-    /// `read` gives the file's text.
+    /// Reads the text of a setting: sizes as for [`parse`](Self::parse) or, if it [does not have that
+    /// form](names_a_file), the name of a file for [`from_names`](Self::from_names). `read` returns the file's text.
     ///
     /// # Errors
     ///
@@ -45,16 +44,15 @@ impl Machine {
         layout.filled(ranks, text)
     }
 
-    /// Reads a file's text: a word for each rank, in the order of ranks. Ranks with the same word share a
-    /// node. A word may be a path: the switches above the node and what is below it, as `s1/n5` or
-    /// `s1/n5/package0/numa1`. The part of a path that is the node's is the last that is not `package`,
-    /// `numa` or `l3` with a number.
+    /// Reads a file's text: a word for each rank, in the order of ranks. Ranks with the same word share a node. A word
+    /// may be a path: the switches above the node and the domains below it, as `s1/n5` or `s1/n5/package0/numa1`. The
+    /// node is the last part that is not `package`, `numa` or `l3` with a number.
     ///
     /// # Errors
     ///
-    /// [`LayoutError::OtherSize`], or [`LayoutError::Line`] where paths do not fit each other.
+    /// [`LayoutError::OtherSize`], or [`LayoutError::Line`] if paths are inconsistent.
     pub fn from_names(text: &str, ranks: usize) -> Result<Self, LayoutError> {
-        paths::read(text)?.filled(ranks, "a word a rank, from a file")
+        paths::read(text)?.filled(ranks, "from a file with a word for each rank")
     }
 
     /// This layout, if it has `ranks` ranks.

@@ -2,22 +2,22 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Steps that a machine of today makes in a second: a step is a look at one edge.
+/// The steps that a current machine takes in a second: a step reads one edge.
 const STEPS_PER_SECOND: f64 = 3e8;
 
-/// A flag with which another thread ends a search, which then returns the best mapping found. By default none.
+/// A flag with which another thread ends a search, which then returns the best mapping found. Not set by default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stop(pub Option<&'static AtomicBool>);
 
 impl Stop {
-    /// True once the search is to end.
+    /// True once the search must end.
     pub fn is_set(self) -> bool {
         self.0.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 }
 
 impl PartialEq for Stop {
-    /// Returns whether both are the same flag.
+    /// True if both are the same flag.
     fn eq(&self, other: &Self) -> bool {
         self.0.map(std::ptr::from_ref) == other.0.map(std::ptr::from_ref)
     }
@@ -37,7 +37,7 @@ impl Budget {
         Self { left: left.max(0), stop: Stop::default() }
     }
 
-    /// The steps of a search whose own take more time than these.
+    /// The steps of a search whose own steps take longer than these.
     pub(in crate::mapping) fn scaled(self, factor: f64) -> Self {
         Self { left: (factor * self.left() as f64) as i64, ..self }
     }
@@ -47,7 +47,7 @@ impl Budget {
         Self { stop, ..self }
     }
 
-    /// Takes steps.
+    /// Uses steps.
     pub(in crate::mapping) fn spend(&mut self, steps: usize) {
         #[cfg(test)]
         SPENT.set(SPENT.get() + steps);
@@ -59,7 +59,7 @@ impl Budget {
         if self.stop.is_set() { 0 } else { self.left.max(0) }
     }
 
-    /// Returns whether the budget is spent.
+    /// True if the budget is spent.
     pub(in crate::mapping) fn is_spent(self) -> bool {
         self.left() == 0
     }
@@ -72,7 +72,7 @@ impl Budget {
         Self { left: share, ..*self }
     }
 
-    /// As [`split`](Self::split), but no more than `most`.
+    /// Like [`split`](Self::split), but at most `most`.
     #[must_use]
     pub(in crate::mapping) fn at_most(&mut self, most: Self, parts: i64) -> Self {
         let share = (self.left() / parts).min(most.left());
@@ -80,7 +80,7 @@ impl Budget {
         Self { left: share, ..*self }
     }
 
-    /// Takes the share of `part` in `whole` of what is left.
+    /// Takes `part` of `whole` shares of the rest.
     #[must_use]
     pub(in crate::mapping) fn portion(&mut self, part: usize, whole: usize) -> Self {
         let share = (self.left() as f64 * (part as f64 / whole as f64)) as i64;
@@ -88,7 +88,7 @@ impl Budget {
         Self { left: share, ..*self }
     }
 
-    /// Puts back what a share did not need.
+    /// Returns the unused steps of a share.
     pub(in crate::mapping) fn put_back(&mut self, rest: Self) {
         self.left = self.left.saturating_add(rest.left());
     }
@@ -96,6 +96,6 @@ impl Budget {
 
 #[cfg(test)]
 thread_local! {
-    /// The steps that this thread has taken, so that tests bound a search without a clock.
+    /// The steps that this thread has used, so that tests can bound a search without a clock.
     pub(in crate::mapping) static SPENT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }

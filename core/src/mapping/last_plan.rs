@@ -1,27 +1,26 @@
-//! The last plan of a process: programs make the same grid again and again, and ask for it by
-//! `MPI_Cart_map` first.
+//! The last plan of a process: programs create the same grid repeatedly, and call `MPI_Cart_map` for it first.
 //!
-//! A plan depends on nothing but what is compared here, so it does not matter which process or thread
-//! of the program planned it.
+//! A plan depends only on the arguments that are compared here, so any process or thread of the program may have
+//! planned it.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::{Csr, Grid, Options, Plan, search};
 use crate::machine::Machine;
 
-/// As [`plan_cart`](super::plan_cart), but the last plan again where it is for the same grid.
+/// Like [`plan_cart`](super::plan_cart), but reuses the last plan if it is for the same grid.
 pub fn plan_cart(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
     static LAST: LastPlan<Grid> = LastPlan::new();
     LAST.plan(grid, machine, options, search::plan_cart)
 }
 
-/// As [`plan_graph`](super::plan_graph), but the last plan again where it is for the same graph.
+/// Like [`plan_graph`](super::plan_graph), but reuses the last plan if it is for the same graph.
 pub fn plan_graph(graph: &Csr, machine: &Machine, options: &Options) -> Plan {
     static LAST: LastPlan<Csr> = LastPlan::new();
     LAST.plan(graph, machine, options, search::plan_graph)
 }
 
-/// The last plan of a grid, or of a graph, and what it is for. Memory: 12 bytes a rank, and the edges of a graph.
+/// The last plan of a grid or a graph, and its arguments. Memory: 12 bytes per rank, and the edges of a graph.
 struct LastPlan<S>(Mutex<Option<(S, Machine, Options, Plan)>>);
 
 impl<S: Clone + PartialEq> LastPlan<S> {
@@ -29,7 +28,7 @@ impl<S: Clone + PartialEq> LastPlan<S> {
         Self(Mutex::new(None))
     }
 
-    /// The last plan again if the arguments are the same, else what `search` finds for them.
+    /// The last plan if the arguments are the same, otherwise the result of `search`.
     fn plan(
         &self,
         subject: &S,
@@ -43,7 +42,7 @@ impl<S: Clone + PartialEq> LastPlan<S> {
         {
             return plan.clone();
         }
-        // The lock is not held while a search goes on, so another thread's plan may be replaced.
+        // The lock is not held during a search, so another thread's plan may be replaced.
         let plan = search(subject, machine, options);
         *lock() = Some((subject.clone(), machine.clone(), *options, plan.clone()));
         plan

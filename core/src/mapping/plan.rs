@@ -1,4 +1,4 @@
-//! Plans: which process of a communicator takes which vertex, and what that brings.
+//! Plans: which process of a communicator takes which vertex, and what that gains.
 
 use crate::machine::{Level, Machine};
 use crate::mapping::budget::Stop;
@@ -6,8 +6,8 @@ use crate::mapping::model::cost::{Adjacency, Cost, Objective};
 use crate::mapping::objective::distance_model::{DistanceModel, TreeCost};
 use crate::mapping::objective::distances::Distances;
 
-/// The least part of all edges between nodes, or of the busiest node's, that a reordering must save to be worth it, for
-/// a grid whose weights are known.
+/// The least fraction of all edges between nodes, or of the busiest node's, that a reordering must save, for a grid
+/// with known weights.
 const LEAST_GAIN: f64 = 0.05;
 
 /// A random reordering.
@@ -15,7 +15,7 @@ const LEAST_GAIN: f64 = 0.05;
 pub struct Scramble {
     /// The seed of the random numbers.
     pub seed: u64,
-    /// True if the process of rank 0 is moved as well, which no mapping does.
+    /// True if the process of rank 0 moves as well, which no mapping does.
     pub rank_zero: bool,
 }
 
@@ -24,14 +24,14 @@ pub struct Scramble {
 pub struct Options {
     /// The cost that is minimized first.
     pub objective: Objective,
-    /// Seconds that the search may take on a machine of today, counted in steps and not by a clock, so that the
-    /// same arguments always give the same plan. `None`: a default that depends on the size.
+    /// Seconds that the search may take on a current machine, counted in steps rather than by a clock, so that the same
+    /// arguments always give the same plan. `None`: a default that depends on the size.
     pub seconds: Option<f64>,
     /// A random reordering in place of a mapping, to test whether a program works with other ranks.
     pub scramble: Option<Scramble>,
-    /// The cost of an edge by the outermost level that it crosses; used where there are levels above the nodes.
+    /// The cost of an edge by the outermost level that it crosses; used if there are levels above the nodes.
     pub distances: Distances,
-    /// The flag that ends the search before its time.
+    /// The flag that ends the search early.
     pub stop: Stop,
 }
 
@@ -63,8 +63,8 @@ pub struct Weighted {
 /// The process for each vertex of a grid or graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// `old_rank[v]` is the rank of the old communicator whose process takes vertex `v`, which
-    /// becomes rank `v`; `None` where every process keeps its rank, because nothing else is better.
+    /// `old_rank[v]` is the rank in the old communicator of the process that takes vertex `v`, which becomes rank `v`;
+    /// `None` if every process keeps its rank, because no other order is better.
     pub old_rank: Option<Box<[i32]>>,
     /// The number of vertices; the old communicator may have more processes.
     pub vertices: i32,
@@ -76,26 +76,26 @@ pub struct Plan {
     pub after: Cost,
     /// The cost at each level of the layout, the outermost first, including the nodes.
     pub levels: Vec<LevelCost>,
-    /// All levels together, where there are some above the nodes.
+    /// All levels together, if there are some above the nodes.
     pub weighted: Option<Weighted>,
-    /// The links of a torus, where nodes have coordinates: all edges, each as often as it has hops, and those over the
-    /// busiest link. Else nothing.
+    /// The load of a torus if nodes have coordinates: all edges, each times its hops, and those over the busiest link.
+    /// Otherwise `None`.
     pub links: LevelCost,
     /// The time of an exchange by the load of the busiest link, before and after, in arbitrary units.
     pub times: [i128; 2],
     /// The name of the algorithm that found it, for reports.
     pub algorithm: &'static str,
-    /// The cost of a mapping that gains if all dimensions weigh the same, and was not taken because that is not
-    /// known and it could be a loss otherwise.
+    /// The cost of a mapping that gains if all dimensions weigh the same, but was not applied because that is unknown
+    /// and it could increase the cost otherwise.
     pub rejected_as_risky: Option<Cost>,
 }
 
 impl Plan {
-    /// The algorithm of a plan that leaves every process on its node, and chooses its place there.
+    /// The algorithm of a plan that leaves every process on its node, and changes only places there.
     pub const INSIDE_NODES: &str = "inside nodes";
 
-    /// Every process keeps its rank; those beyond the last vertex are left out. `bound` gives what no mapping
-    /// to groups of this number of ranks goes below.
+    /// Every process keeps its rank; those beyond the last vertex are left out. `bound` gives a lower bound for
+    /// mappings to groups of this number of ranks.
     pub fn identity(
         graph: &impl Adjacency,
         machine: &Machine,
@@ -146,7 +146,7 @@ impl Plan {
         model.weighted(0, self.levels.iter().map(|level| level.lower_bound))
     }
 
-    /// The same question, answered with every process keeping its rank.
+    /// The same problem, solved by keeping every rank.
     pub(super) fn undone(mut self) -> Self {
         self.levels.iter_mut().for_each(|level| level.after = level.before);
         if let Some(weighted) = &mut self.weighted {
@@ -158,7 +158,7 @@ impl Plan {
         Self { old_rank: None, after, algorithm: "none", rejected_as_risky: None, ..self }
     }
 
-    /// The same question, answered with these old ranks.
+    /// The same problem, solved with these old ranks.
     pub fn with_order(
         self,
         graph: &impl Adjacency,
@@ -175,7 +175,7 @@ impl Plan {
         self.with_cost(graph, machine, cost, old_rank, algorithm)
     }
 
-    /// The same, of which it is known what it costs at the level of the nodes and those above.
+    /// The same, with known costs at the level of the nodes and those above.
     pub(super) fn with_cost(
         self,
         graph: &impl Adjacency,
@@ -221,9 +221,8 @@ impl Plan {
         ]
     }
 
-    /// The plan that costs least, of several for one graph, one at least. A plan is passed over that costs more than
-    /// the order of the ranks or, where no levels are above the nodes, has a node with more edges to others than the
-    /// busiest one had.
+    /// The cheapest of one or more plans for one graph. A plan is skipped if it costs more than rank order or, without
+    /// levels above the nodes, has a node with more edges to others than the busiest one had.
     pub fn least(plans: Vec<Self>, machine: &Machine, options: &Options) -> Self {
         let model = DistanceModel::new(machine, &options.distances);
         let key = |plan: &Self| {
@@ -242,8 +241,8 @@ impl Plan {
             .unwrap_or_else(|| plans.into_iter().next().expect("one plan").undone())
     }
 
-    /// Returns whether processes move between nodes, and neither all edges nor those of the busiest group of any level
-    /// are fewer by [`LEAST_GAIN`].
+    /// True if processes move between nodes, but neither all edges nor those of the busiest group of any level decrease
+    /// by [`LEAST_GAIN`].
     pub(super) fn gains_little(&self, machine: &Machine) -> bool {
         let little =
             |before: i64, after: i64| (before - after) as f64 <= LEAST_GAIN * before as f64;
@@ -256,7 +255,7 @@ impl Plan {
             })
     }
 
-    /// For each vertex the rank in the old communicator of the process that takes it.
+    /// For each vertex, the old rank of the process that takes it.
     pub fn old_ranks(&self) -> impl Iterator<Item = i32> + '_ {
         (0..self.vertices).map(|v| self.old_rank.as_ref().map_or(v, |old| old[v as usize]))
     }

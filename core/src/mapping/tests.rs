@@ -1,4 +1,4 @@
-//! The properties of all plans, good or bad, of grids and graphs on machines with and without levels.
+//! The properties of all plans, good or bad, for grids and graphs on machines with and without levels.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ pub(super) fn nearest(dims: &[usize], periodic: &[bool]) -> Grid {
     Grid::new(dims.to_vec(), periodic.to_vec(), stencil)
 }
 
-/// All ways to write a number as a product of at most `longest` factors above 1, these in every order.
+/// All ways to write a number as a product of at most `longest` factors above 1, in every order.
 pub(super) fn products(number: usize, longest: usize) -> Vec<Vec<usize>> {
     let mut all = if number == 1 { vec![Vec::new()] } else { Vec::new() };
     let first = (2..=number).filter(|side| longest > 0 && number.is_multiple_of(*side));
@@ -57,14 +57,14 @@ fn count(
     (leaving.iter().map(|leaving| Cost::of_loads(leaving)).collect(), sum)
 }
 
-/// A plan of which all holds that does not depend on how good it is.
+/// Checks all properties of a plan that do not depend on its quality.
 fn check(graph: &impl Adjacency, machine: &Machine, options: &Options, plan: Plan) -> Plan {
     let what = || format!("{plan:?} on {:?}", machine.levels());
     let nodes = machine.above().len();
     assert_eq!(plan.vertices as usize, graph.vertices());
     let own: Vec<i32> = (0..plan.vertices).collect();
     let ranks: Vec<i32> = plan.old_ranks().collect();
-    // No rank twice, and none that is not there.
+    // No rank occurs twice, and all exist.
     let mut taken = vec![false; machine.ranks()];
     ranks.iter().for_each(|rank| {
         assert!(!std::mem::replace(&mut taken[*rank as usize], true), "{}", what());
@@ -104,7 +104,7 @@ fn check(graph: &impl Adjacency, machine: &Machine, options: &Options, plan: Pla
         Some(_) => assert!(after < before, "{}", what()),
     }
     assert!(plan.old_rank.is_none() || ranks[0] == 0, "{}", what());
-    // On each node, vertices in ascending order have ranks in ascending order.
+    // On each node, vertices and ranks are in the same ascending order.
     let mut last = vec![-1; machine.node_sizes().len()];
     for rank in ranks.iter().filter(|_| machine.below().is_empty()) {
         let last = &mut last[machine.nodes()[*rank as usize] as usize];
@@ -114,7 +114,7 @@ fn check(graph: &impl Adjacency, machine: &Machine, options: &Options, plan: Pla
     plan
 }
 
-/// The plan of a grid, checked, and the edges by which it is planned.
+/// The plan of a grid, checked, and the edges for which it was planned.
 pub(super) fn planned_cart(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
     assert_eq!(graph_of(grid), by_coordinates(grid), "{grid:?}");
     check(grid, machine, options, plan_cart(grid, machine, options))
@@ -125,7 +125,7 @@ pub(super) fn planned_graph(graph: &Csr, machine: &Machine, options: &Options) -
     check(graph, machine, options, plan_graph(graph, machine, options))
 }
 
-/// The least sum over all mappings to nodes of these sizes, the first vertices being on the nodes given.
+/// The least sum over all mappings to nodes of these sizes, with the first vertices on the nodes given.
 pub(super) fn least(graph: &impl Adjacency, sizes: &mut [usize], node_of: &mut Vec<u32>) -> i64 {
     if node_of.len() == graph.vertices() {
         let mut sum = 0;
@@ -138,7 +138,7 @@ pub(super) fn least(graph: &impl Adjacency, sizes: &mut [usize], node_of: &mut V
     }
     let mut best = i64::MAX;
     for node in 0..sizes.len() {
-        // Empty nodes of one size are alike: only the first is tried.
+        // Empty nodes of one size are alike, so only the first is tried.
         let size = sizes[node];
         let is_used = |node: usize| node_of.contains(&(node as u32));
         let alike = (0..node).any(|other| sizes[other] == size && !is_used(other));
@@ -217,7 +217,7 @@ fn graphs() -> impl Strategy<Value = Csr> {
     })
 }
 
-/// A machine with places for all vertices, on nodes of any sizes, perhaps with a level below them or two above.
+/// A machine with space for all vertices, on nodes of any sizes, perhaps with a level below them or two above.
 fn machines(vertices: usize) -> impl Strategy<Value = Machine> {
     let ids = move |more| prop::collection::vec(0..12u64, vertices + more);
     let mixed = (0..9usize).prop_flat_map(ids).prop_map(|ids| Machine::from_ids(&ids));

@@ -1,4 +1,4 @@
-//! The order of the world, out of a profile.
+//! The order of MPI_COMM_WORLD in a profile.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use serde::Deserialize;
 /// The second line of a profile.
 #[derive(Deserialize)]
 struct Line {
-    /// The new rank of each process, in the order in which they are started.
+    /// The new rank of each process, in start order.
     new_ranks: Vec<u32>,
     /// The node of each new rank.
     node_of_rank: Vec<u32>,
 }
 
-/// An order that is one: each rank comes once, and rank 0 first.
+/// A valid order: each rank occurs once, and rank 0 is first.
 #[derive(Debug)]
 pub struct Order {
-    /// The new rank of each process, in the order in which they are started.
+    /// The new rank of each process, in start order.
     pub new_ranks: Vec<i32>,
     /// The node of each new rank.
     pub node_of_rank: Vec<u32>,
@@ -42,13 +42,13 @@ impl Order {
         if !all_differ || node_of_rank.len() != size || new_ranks.first() != Some(&0) {
             return Err("has no order in which rank 0 stays and each rank comes once".to_owned());
         }
-        // Each is less than their number, which is that of ranks.
+        // Each new rank is less than the number of processes.
         let new_ranks = new_ranks.into_iter().map(|rank| rank as i32).collect();
         Ok(Self { new_ranks, node_of_rank })
     }
 
-    /// Returns whether processes were started on the nodes for which the order was made, whatever their names. `lowest`
-    /// has the lowest rank on each one's node.
+    /// True if processes were started on nodes like those for which the order was made, regardless of their names.
+    /// `lowest` has the lowest rank on the node of each process.
     pub fn is_for(&self, lowest: &[i32]) -> bool {
         let mut lowest_of = HashMap::new();
         let nodes = self.new_ranks.iter().map(|new| self.node_of_rank[*new as usize]);

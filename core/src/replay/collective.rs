@@ -1,4 +1,4 @@
-//! Collectives of a replay: who has come, who waits, and what they take.
+//! The collectives of a replay: which ranks have arrived, which wait, and the time taken.
 
 use std::collections::HashMap;
 
@@ -16,8 +16,8 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// A rank begins it at a time. Answers the ranks that may go on, each with its time; those that are not among them
-    /// wait.
+    /// A rank enters the collective at a time. Returns the ranks that may continue, each with its time; a rank that is
+    /// not among them waits.
     pub(super) fn meet(
         &mut self,
         rank: u32,
@@ -61,8 +61,8 @@ impl Instance {
     }
 }
 
-/// The time of a collective of a group after the last has come: a step a doubling of the nodes and of the processes of
-/// a node, and its bytes on the links of the busiest node.
+/// The time of a collective of a group after the last rank has arrived: one step per doubling of the nodes and of the
+/// processes per node, and its bytes on the links of the busiest node.
 pub(super) fn cost(
     program: &Program,
     group: u32,

@@ -1,4 +1,4 @@
-//! Many short lists in one memory: what is posted and not matched, most of them empty at any time.
+//! Many short lists in one memory: unmatched messages and receives, most lists being empty at any time.
 
 /// No item.
 const END: u32 = u32::MAX;
@@ -51,7 +51,7 @@ impl<T: Copy> Lists<T> {
         list.last = at;
     }
 
-    /// Takes the first item for which this is true out of a list.
+    /// Removes and returns the first item for which this is true.
     pub(super) fn take(&mut self, list: &mut List, is_it: impl Fn(&T) -> bool) -> Option<T> {
         let (mut before, mut at) = (END, list.first);
         while at != END {

@@ -1,4 +1,4 @@
-//! Messages and receives that have not found each other.
+//! Unmatched messages and receives.
 
 use super::lists::List;
 
@@ -10,7 +10,7 @@ pub(super) struct Arrived {
     pub(super) at: u64,
 }
 
-/// A receive that waits for a message; without the index of a request it is blocking.
+/// A receive that waits for a message; without the index of a request, it is blocking.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Posted {
     pub(super) from: Option<u32>,
@@ -20,18 +20,18 @@ pub(super) struct Posted {
 }
 
 impl Posted {
-    /// True if it takes a message.
+    /// True if it matches a message.
     pub(super) fn takes(&self, message: &Arrived) -> bool {
         self.from.is_none_or(|from| from == message.from)
             && self.tag.is_none_or(|tag| tag == message.tag)
     }
 }
 
-/// What has not been matched of a pair of ranks.
+/// The unmatched messages and receives of a pair of ranks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Queue {
     pub(super) posted: List,
     pub(super) arrived: List,
-    /// The time at which the last message of this pair arrived: none overtakes another.
+    /// The time at which the last message of this pair arrived: messages do not overtake each other.
     pub(super) last: u64,
 }

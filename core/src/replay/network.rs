@@ -1,4 +1,4 @@
-//! The machine: where ranks are, and what messages between them take.
+//! The machine: the places of ranks, and the time of messages between them.
 
 /// Ticks of the replay's clock in a second: picoseconds.
 const TICKS: f64 = 1e12;
@@ -17,20 +17,20 @@ pub struct Link {
 pub struct Network {
     /// Inside a node.
     pub inside: Link,
-    /// Between nodes of one switch, between switches and so on; the last is for all further levels too. Nodes have one of
-    /// the first in each direction.
+    /// Between nodes of one switch, between switches and so on; the last is for all further levels as well. Nodes have
+    /// one link of the first kind in each direction.
     pub between: Vec<Link>,
 }
 
 impl Default for Network {
-    /// A fast network: 1.5 us and 100 Gbit/s; 0.5 us more a level of switches.
+    /// A fast network: 1.5 us and 100 Gbit/s; 0.5 us more for each level of switches.
     fn default() -> Self {
         Self::new(Link { latency: 1.5e-6, bandwidth: 12.5e9 })
     }
 }
 
 impl Network {
-    /// A network of nodes with these links. A level of switches adds a third of the latency.
+    /// A network of nodes with these links. Each level of switches adds a third of the latency.
     pub fn new(link: Link) -> Self {
         let above =
             |level: u32| Link { latency: link.latency * (1.0 + f64::from(level) / 3.0), ..link };
@@ -54,7 +54,7 @@ impl Link {
         ticks(self.latency)
     }
 
-    /// The time for which bytes occupy it.
+    /// The time for which bytes occupy the link.
     pub(super) fn transfer(self, bytes: u64) -> u64 {
         ticks(bytes as f64 / self.bandwidth)
     }
@@ -73,12 +73,12 @@ pub(super) fn seconds(ticks: u64) -> f64 {
 pub struct RankLocations<'a> {
     /// The node of each rank.
     pub node_of: &'a [u32],
-    /// For each level above nodes, the lowest first, the group of each node.
+    /// For each level above the nodes, the lowest first, the group of each node.
     pub above: &'a [Vec<u32>],
 }
 
 impl RankLocations<'_> {
-    /// The level that a message from one rank to another crosses; 0 inside a node.
+    /// The level that a message between two ranks crosses; 0 inside a node.
     pub(super) fn level(&self, from: u32, to: u32) -> usize {
         let [from, to] = [from, to].map(|rank| self.node_of[rank as usize] as usize);
         if from == to {

@@ -1,4 +1,4 @@
-//! What the calls of a program have to do with each other, wherever its ranks are: found once for all replays.
+//! The relations between the calls of a program, for any places of its ranks: found once for all replays.
 
 use super::program::{Event, Op, Program};
 
@@ -8,10 +8,9 @@ pub(super) struct Pairs {
     first: Vec<usize>,
     /// The sender of each pair, ascending for each receiver.
     senders: Vec<u32>,
-    /// True for ranks with a receive from any source: which message that takes depends on when they arrive.
+    /// True for ranks with a receive from any source, whose match depends on the time of arrival.
     takes_any: Vec<bool>,
-    /// The number of each collective call among those of its rank in its group; 0 for other calls. One rank after the
-    /// other.
+    /// The number of each collective call among those of its rank in its group; 0 for other calls. Ordered by rank.
     numbers: Vec<u32>,
     /// The index of the first call of each rank.
     calls: Vec<usize>,
@@ -79,7 +78,7 @@ impl Pairs {
         self.senders.len()
     }
 
-    /// True if it depends on time which message this receiver takes.
+    /// True if time determines which message this receiver takes.
     pub(super) fn takes_any(&self, to: u32) -> bool {
         self.takes_any[to as usize]
     }
@@ -91,8 +90,8 @@ impl Pairs {
         first + senders.partition_point(|sender| *sender < from)
     }
 
-    /// The pair that stands for all senders to a receiver whose messages are matched in the order of their arrival, and
-    /// else for this one.
+    /// The pair that represents all senders, for a receiver whose messages are matched in the order of their arrival;
+    /// otherwise this pair.
     pub(super) fn queue(&self, from: Option<u32>, to: u32) -> usize {
         match from.filter(|_| !self.takes_any(to)) {
             Some(from) => self.pair(from, to),
@@ -106,7 +105,7 @@ impl Pairs {
     }
 }
 
-/// Makes counts sums with those before.
+/// Replaces counts by their prefix sums.
 fn add_up(counts: &mut [usize]) {
     for at in 1..counts.len() {
         counts[at] += counts[at - 1];

@@ -3,7 +3,7 @@
 /// A call of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// A send; with a request or, if not, blocking.
+    /// A send; blocking unless it has a request.
     Send {
         /// The rank of the destination.
         to: u32,
@@ -14,7 +14,7 @@ pub enum Op {
         /// True if the call returns at once.
         request: bool,
     },
-    /// A receive; with a request or, if not, blocking.
+    /// A receive; blocking unless it has a request.
     Recv {
         /// The rank of the source; `None` for any.
         from: Option<u32>,
@@ -23,7 +23,7 @@ pub enum Op {
         /// True if the call returns at once.
         request: bool,
     },
-    /// Waits until requests are done: `count` of them, the first of which was made by the call with a request that is
+    /// Waits until requests complete: `count` of them, the first of which belongs to the call with a request that is
     /// `back` of these calls ago.
     Wait {
         /// The distance back to the first; 1 for the last one.
@@ -33,34 +33,34 @@ pub enum Op {
     },
     /// A collective of a group.
     Meet {
-        /// The group: its index in what is replayed.
+        /// The group: its index in the replay.
         group: u32,
-        /// Who waits for whom.
+        /// Which ranks wait for which.
         kind: Meeting,
-        /// The bytes that each process gives; in all-to-alls to each other process.
+        /// The bytes that each process contributes; in all-to-alls, to each other process.
         bytes: u64,
     },
 }
 
-/// Who waits for whom in a collective.
+/// Which ranks wait for which in a collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meeting {
-    /// Everybody for everybody, and each gets as much as it gives.
+    /// All wait for all, and each receives as much as it contributes.
     All,
-    /// Everybody for everybody, and each gets what all give.
+    /// All wait for all, and each receives the contributions of all.
     Gather,
-    /// Everybody for everybody, and each gives all others something else.
+    /// All wait for all, and each sends different data to each other rank.
     Exchange,
-    /// Everybody for this rank.
+    /// All wait for this rank.
     FromRoot(u32),
-    /// This rank for everybody.
+    /// This rank waits for all.
     ToRoot(u32),
 }
 
 /// A call with the work before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Event {
-    /// The seconds between the call before and this one.
+    /// The seconds between the previous call and this one.
     pub work: f64,
     /// The call.
     pub op: Op,

@@ -1,6 +1,6 @@
-//! The replay. Ranks share nothing but the links of nodes, so only what comes to a link waits for its turn in time; each
-//! rank makes its other calls as soon as it can. Messages of one rank to another arrive in their order, so it does not
-//! matter when a receive is posted, and only receivers with receives from any source have to see them in order of time.
+//! The replay. Ranks share only the links of nodes, so only events at a link are ordered by time; each rank makes its
+//! other calls as soon as possible. Messages between two ranks arrive in order, so it does not matter when a receive is
+//! posted, and only receivers with receives from any source must see messages in order of time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -12,25 +12,25 @@ use super::network::{Network, RankLocations, seconds, ticks};
 use super::pairs::Pairs;
 use super::program::{Meeting, Op, Program};
 
-/// Blocking sends of more bytes are over when they have left the node.
+/// A blocking send of more bytes completes when the message has left the node.
 const EAGER: u64 = 1 << 16;
 
 /// The processor's time for a message, on either side.
 const OVERHEAD: u64 = 200_000;
 
-/// A request that is not done.
+/// A request that has not completed.
 const PENDING: u64 = u64::MAX;
 
 /// The result of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
-    /// Seconds until the last call that could be replayed was over.
+    /// Seconds until the last call that could be replayed completed.
     pub seconds: f64,
-    /// The part of these seconds after every rank had made the calls that it was asked about.
+    /// The part of these seconds after every rank had made its marked number of calls.
     pub after_mark: f64,
     /// The number of calls that each rank has begun: the next ones wait for messages that no rank sends.
     pub calls: Vec<u32>,
-    /// Seconds until the last of them was over, by rank.
+    /// Seconds until the last of them completed, by rank.
     pub ends: Vec<f64>,
 }
 
@@ -41,7 +41,7 @@ struct Message {
     to: u32,
     tag: i32,
     bytes: u64,
-    /// The first byte is at the node that it goes to, where it waits for the link; else when it arrives.
+    /// True if the first byte is at the destination node and waits for its link; otherwise, the message is arriving.
     at_node: bool,
 }
 
@@ -62,7 +62,7 @@ struct Wait {
     first: usize,
     end: usize,
     pending: usize,
-    /// The time at which the last of the others was done.
+    /// The time at which the last of the others completed.
     last: u64,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Replay<'a> {
         Self { program, pairs: Pairs::new(program) }
     }
 
-    /// Replays it where its ranks are at `places`. `mark` is a number of calls for each rank, or nothing.
+    /// Replays the program with its ranks at `places`. `mark` is a number of calls for each rank, or nothing.
     pub fn run(&self, places: RankLocations<'_>, network: &Network, mark: &[u32]) -> Replayed {
         let Self { program, pairs } = self;
         let (count, nodes) = (program.ranks.len(), places.nodes());
@@ -139,14 +139,14 @@ struct Run<'a> {
     places: RankLocations<'a>,
     network: &'a Network,
     mark: &'a [u32],
-    /// What has its turn at a time: ranks that give a message to a link, and behind their numbers messages. Among equal
-    /// times the first comes first.
+    /// Events by time: ranks that hand a message to a link and, numbered after them, messages. At equal times, the
+    /// lowest number comes first.
     turns: BinaryHeap<Reverse<(u64, u32, u32)>>,
     queued: u32,
-    /// Ranks whose last call is over, each with its time.
+    /// The ranks whose last call has completed, each with its time.
     ready: Vec<(u32, u64)>,
     ranks: Vec<Rank>,
-    /// The time at which each request was done.
+    /// The time at which each request completed.
     requests: Vec<u64>,
     queues: Vec<Queue>,
     posted: Lists<Posted>,
@@ -155,9 +155,9 @@ struct Run<'a> {
     /// The costs of collectives.
     costs: HashMap<(u32, u64, u8), u64>,
     messages: Vec<Message>,
-    /// Places of messages that have arrived.
+    /// The indices of messages that have arrived, for reuse.
     free: Vec<u32>,
-    /// When the link of each node is free, out and in.
+    /// When the link of each node becomes free, outgoing and incoming.
     out: Vec<u64>,
     into: Vec<u64>,
 }
@@ -185,7 +185,7 @@ impl Run<'_> {
         self.turns.push(Reverse((at, self.queued, what)));
     }
 
-    /// The last call of a rank was over at this time: it makes its next ones, until one waits.
+    /// The last call of a rank completed at this time: the rank makes its next calls until one waits.
     fn go_on(&mut self, rank: u32, mut at: u64) {
         let program = self.program;
         let events = &program.ranks[rank as usize];
@@ -211,12 +211,12 @@ impl Run<'_> {
         }
     }
 
-    /// True if nothing comes to a link before this time.
+    /// True if no event occurs at a link before this time.
     fn is_next(&self, now: u64) -> bool {
         self.ready.is_empty() && self.turns.peek().is_none_or(|Reverse((at, ..))| *at > now)
     }
 
-    /// The next call of a rank; the time when it is over, if it does not wait.
+    /// Makes the next call of a rank; returns the time of its completion, if it does not wait.
     fn call(&mut self, rank: u32, now: u64) -> Option<u64> {
         let state = &mut self.ranks[rank as usize];
         let at = state.next;
@@ -288,7 +288,7 @@ impl Run<'_> {
         }
     }
 
-    /// A message is given to the network; when it has left the node.
+    /// Hands a message to the network; returns the time at which it has left the node.
     fn send(&mut self, message: Message, now: u64) -> u64 {
         let Message { from, to, bytes, .. } = message;
         let level = self.places.level(from, to);
@@ -318,7 +318,7 @@ impl Run<'_> {
         self.turn(until, self.ranks.len() as u32 + number);
     }
 
-    /// A message in flight comes to the link of a node, or to its rank.
+    /// A message in flight reaches the link of a node, or its rank.
     fn moves(&mut self, number: u32, now: u64) {
         let message = self.messages[number as usize];
         self.free.push(number);
@@ -341,7 +341,7 @@ impl Run<'_> {
         }
     }
 
-    /// A message comes to its rank.
+    /// A message reaches its rank.
     fn comes(&mut self, message: Message, at: u64) {
         let Message { from, to, tag, .. } = message;
         let message = Arrived { from, tag, at };
@@ -368,7 +368,7 @@ impl Run<'_> {
     }
 }
 
-/// A number for each kind: roots of one group take the same time.
+/// A number for each kind: all roots of a group take the same time.
 fn collective_kind(kind: Meeting) -> u8 {
     match kind {
         Meeting::All => 0,

@@ -25,7 +25,7 @@ fn time(program: &Program, node_of: &[u32]) -> f64 {
     replay(program, places, &Network::new(SLOW), &[]).seconds
 }
 
-/// Steps on a grid: halo, or a sweep from the first corner to the last.
+/// Steps on a grid: a halo exchange, or a sweep from the first corner to the last.
 fn grid(rows: usize, columns: usize, steps: usize, bytes: u64, sweep: bool) -> Program {
     let neighbors = |rank: usize| {
         let (row, column) = (rank / columns, rank % columns);
@@ -67,7 +67,7 @@ fn a_message_takes_the_latency_and_its_bytes() {
     let apart = time(&one, &[0, 1]);
     assert!((apart - (60e-6 + 1e-3)).abs() < 1e-6, "{apart}");
     assert!(time(&one, &[0, 0]) < 1e-5);
-    // Two from one node share its link, and two to one node; two between others do not.
+    // Two messages from one node share its link, and two to one node; two between other nodes do not.
     let two =
         program(vec![vec![send(2, 25_000)], vec![send(3, 25_000)], vec![recv(0)], vec![recv(1)]]);
     assert!((time(&two, &[0, 0, 1, 2]) - 2.06e-3).abs() < 2e-6);
@@ -88,7 +88,7 @@ fn switches_add_latency() {
 fn messages_are_matched_in_order_and_by_tag() {
     let tagged = |tag, bytes| Op::Send { to: 1, bytes, tag, request: true };
     let by_tag = |tag| Op::Recv { from: Some(0), tag, request: false };
-    // The second tag first: both messages are there before the receiver goes on.
+    // The second tag first: both messages have arrived before the receiver continues.
     let crossed =
         program(vec![vec![tagged(7, 1000), tagged(8, 0)], vec![by_tag(Some(8)), by_tag(Some(7))]]);
     let run = |program: &Program| {
@@ -97,7 +97,7 @@ fn messages_are_matched_in_order_and_by_tag() {
     assert_eq!(run(&crossed).calls, [2, 2]);
     let any =
         program(vec![vec![tagged(7, 1000), tagged(8, 0)], vec![by_tag(None), by_tag(Some(7))]]);
-    // The wildcard takes the first, so that nothing is left for the second receive.
+    // The wildcard takes the first message, so that nothing is left for the second receive.
     let stuck = run(&any);
     assert_eq!(stuck.calls, [2, 2]);
     assert!((stuck.seconds - 100e-6).abs() < 2e-6, "{stuck:?}");
@@ -120,7 +120,7 @@ fn collectives_wait_for_whom_they_need() {
             &marks,
         );
         assert_eq!(all.calls, [2; 4]);
-        // How many were over before the one that is late.
+        // The number of completed calls before the late one.
         (0..4)
             .filter(|rank| {
                 let mut alone = program.clone();
@@ -151,8 +151,8 @@ fn halos_like_squares_and_sweeps_do_not() {
 }
 
 proptest! {
-    /// A halo exchange takes no less time on slower links, or with more bytes; wherever ranks are all their calls are
-    /// made, and no node's link is faster than its bytes.
+    /// A halo exchange takes no less time on slower links, or with more bytes; for all places of ranks, all their calls
+    /// are made, and no node's link is faster than its bandwidth.
     #[test]
     fn time_follows_bytes_and_links(
         node_of in proptest::collection::vec(0u32..4, 16),
@@ -183,8 +183,7 @@ proptest! {
         prop_assert!(now.seconds >= busiest / SLOW.bandwidth * 0.999);
     }
 
-    /// The replay does not depend on where ranks are, as long as no receive has a wildcard, also where calls are
-    /// missing.
+    /// The replay does not depend on the places of ranks if no receive has a wildcard, even if calls are missing.
     #[test]
     fn what_can_be_replayed_is_the_same_everywhere(
         node_of in proptest::collection::vec(0u32..4, 16),

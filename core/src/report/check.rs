@@ -9,7 +9,7 @@ use super::record::Record;
 use crate::engine::NodeTraffic;
 use crate::topology::TopologySummary;
 
-/// Counts up to this can be added up for any number of reports.
+/// Counts up to this limit can be summed over any number of reports.
 const MOST_TIMES: u64 = 1 << 48;
 
 /// The most processes that a communicator can have.
@@ -23,7 +23,7 @@ fn ensure(holds: bool, words: impl FnOnce() -> String) -> Result {
 }
 
 impl Document {
-    /// Finds a contradiction and describes it.
+    /// Finds an inconsistency and describes it.
     pub(super) fn check(&self) -> Result {
         if let Some(job) = &self.job {
             let nodes = job.nodes.as_ref().map_or(Ok(()), NodeSizes::check);
@@ -93,7 +93,7 @@ impl Placements {
     fn check(&self, vertices: usize) -> Result {
         let ranks = self.node_of.len();
         ensure(vertices <= ranks, || format!("places of {ranks} ranks, but {vertices} vertices"))?;
-        // Nodes are numbered from 0 on without gaps.
+        // Nodes are numbered from 0 without gaps.
         if let Some(node) = self.node_of.iter().find(|node| **node as usize >= ranks) {
             return Err(format!("node_of has node {node}, but {ranks} ranks"));
         }

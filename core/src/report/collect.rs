@@ -1,4 +1,4 @@
-//! The collection of records, while the job runs.
+//! Collects records while the job runs.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -7,25 +7,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::json::{Document, Job, Warning};
 use super::record::Record;
 
-/// The limits of what is kept.
+/// The limits of the collection.
 #[derive(Debug, Clone, Copy)]
 struct Room {
-    /// Different records; further ones are only counted.
+    /// The number of different records; further ones are only counted.
     records: usize,
-    /// Different warnings.
+    /// The number of different warnings.
     warnings: usize,
-    /// Numbers for pictures, of all records together.
+    /// The number of numbers for pictures, over all records.
     drawn: usize,
 }
 
 impl Room {
-    /// For a process, whose memory must not grow with use.
+    /// Limits for a process, whose memory must not grow with use.
     const OF_PROCESS: Self = Self { records: 1000, warnings: 100, drawn: 1 << 20 };
     const ENDLESS: Self = Self { records: usize::MAX, warnings: usize::MAX, drawn: usize::MAX };
 }
 
-/// Collects what was done. Any thread may add to it. Memory is bounded, whatever a program creates:
-/// what would be written alike is one record with a count.
+/// Collects topologies and warnings. Any thread may add to it. Memory is bounded, however many topologies a program
+/// creates: equal records are stored once, with a count.
 #[derive(Debug)]
 pub struct Report {
     collected: Mutex<Collected>,
@@ -44,13 +44,13 @@ struct Collected {
     written: WrittenText,
 }
 
-/// The part of the document that was written already, as text.
+/// The part of the document that was already written as text.
 #[derive(Debug, Default)]
 struct WrittenText {
     head: bool,
-    /// The counts of records that were written, as they were.
+    /// The counts of the records that were written, at that time.
     records: Vec<u64>,
-    /// The counts of warnings.
+    /// The number of times that each warning occurred.
     warnings: Vec<u64>,
 }
 
@@ -76,49 +76,49 @@ impl Report {
         self.collected().document.job = Some(job);
     }
 
-    /// Adds a topology communicator. Whether what is written elsewhere is to be brought up to date: each
-    /// time that something new has come, else ever more rarely, so that it costs nothing.
+    /// Adds a topology communicator. True if output elsewhere should be updated: whenever there is something new,
+    /// otherwise ever more rarely, so that the cost is negligible.
     pub fn add(&self, record: Record) -> bool {
         let mut collected = self.collected();
         let is_new = collected.add(record);
         collected.is_due(is_new)
     }
 
-    /// Adds a warning to the user; equal texts are kept once. As [`add`](Self::add).
+    /// Adds a warning to the user; equal texts are stored once. The result is as for [`add`](Self::add).
     pub fn warn(&self, text: impl Into<String>) -> bool {
         let mut collected = self.collected();
         let is_new = collected.warn(Warning { text: text.into(), count: 1 });
         collected.is_due(is_new)
     }
 
-    /// The text of what is new since the last call.
+    /// The text of everything new since the last call.
     pub fn news(&self) -> String {
         self.collected().news(false)
     }
 
-    /// The news at the end of the job, with the number of topologies of each kind that was reported.
+    /// The news at the end of the job, with the number of topologies of each reported kind.
     pub fn last_news(&self) -> String {
         self.collected().news(true)
     }
 
-    /// All of the report as text.
+    /// The whole report as text.
     pub fn text(&self) -> String {
         self.collected().document.to_string()
     }
 
-    /// The report in JSON, as `docs/design/report-schema.md` describes it.
+    /// The report in JSON, as described in `docs/design/report-schema.md`.
     pub fn json(&self) -> String {
         self.collected().document.json()
     }
 
-    /// The report in JSON in at most about `most` bytes, without what pictures are drawn from.
+    /// The report in JSON in at most about `most` bytes, without the data for pictures.
     pub fn short_json(&self, most: usize) -> String {
         self.collected().document.clone().shortened(most)
     }
 }
 
 impl Document {
-    /// The reports of several processes as one. Records that are alike become one with a count.
+    /// The reports of several processes, merged. Equal records become one with a count.
     pub fn merged(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut merged = Collected::new(Room::ENDLESS);
         for part in parts {
@@ -147,7 +147,7 @@ impl Collected {
         }
     }
 
-    /// Adds a record; returns whether its kind was not there.
+    /// Adds a record; true if its kind is new.
     fn add(&mut self, mut record: Record) -> bool {
         let records = &mut self.document.topologies;
         let hash = self.hasher.hash_one(record.dedup_key());
@@ -172,7 +172,7 @@ impl Collected {
         true
     }
 
-    /// As [`add`](Self::add).
+    /// The result is as for [`add`](Self::add).
     fn warn(&mut self, warning: Warning) -> bool {
         let warnings = &mut self.document.warnings;
         if let Some(known) = warnings.iter_mut().find(|known| known.text == warning.text) {
@@ -186,7 +186,7 @@ impl Collected {
         has_room
     }
 
-    /// Returns whether to write the report after adding one more.
+    /// True if the report should be written after one more addition.
     fn is_due(&mut self, is_new: bool) -> bool {
         self.added += 1;
         is_new || self.added.is_power_of_two()
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn memory_does_not_grow_with_use() {
         let report = Report::new();
-        // Two kinds alternately, not only one after the other.
+        // Two kinds in alternation, not only one after the other.
         for i in 0..100_000 {
             report.add(plain(2 + i % 2).took(0.25, 0.5));
         }

@@ -1,4 +1,4 @@
-//! The effect of a mapping, in numbers.
+//! The effect of a mapping, as numbers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,13 +9,13 @@ use crate::machine::{Level, Machine};
 use crate::mapping::plan::{LevelCost, Weighted};
 use crate::mapping::{Cost, Plan};
 
-/// The sizes of nodes: runs of `(nodes, processes)`, in the order of the nodes.
+/// The sizes of nodes, as runs of `(nodes, processes)` in the order of the nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeSizes(Vec<(usize, usize)>);
 
 impl NodeSizes {
-    /// The runs: how many nodes, and the processes of each.
+    /// The runs: the number of nodes, and the processes of each.
     pub(super) fn runs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.0.iter().copied()
     }
@@ -53,7 +53,7 @@ impl From<&Machine> for NodeSizes {
 /// "one node of 16", "50 nodes of 48", "62 nodes of 40*48,10*30,12*15".
 impl fmt::Display for NodeSizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Longer lists are cut: lines are for people.
+        /// Longer lists are cut, since lines are for people.
         const MOST_RUNS: usize = 5;
         match self.0[..] {
             [] => f.write_str("no nodes"),
@@ -98,7 +98,7 @@ pub struct LevelEffect {
     pub lower_bound: i64,
     /// With every process keeping its rank.
     pub before: Crossing,
-    /// As it is now.
+    /// As planned.
     pub after: Crossing,
 }
 
@@ -126,7 +126,7 @@ pub struct WeightedEffect {
     pub lower_bound: i64,
     /// With every process keeping its rank.
     pub before: i64,
-    /// As it is now.
+    /// As planned.
     pub after: i64,
 }
 
@@ -149,18 +149,18 @@ pub struct Effect {
     pub lower_bound: i64,
     /// With every process keeping its rank.
     pub before: Cost,
-    /// As it is now.
+    /// As planned.
     pub after: Cost,
     /// The name of the algorithm that found it.
     pub algorithm: Cow<'static, str>,
-    /// The cost, with equal weights, of a mapping that was not taken because it could be a loss with unequal
+    /// The cost, with equal weights, of a mapping that was not applied because it could increase the cost with unequal
     /// ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected_as_risky: Option<Cost>,
     /// The effect at each level of the machine, the outermost first; the nodes are one of them.
     #[serde(default)]
     pub levels: Vec<LevelEffect>,
-    /// All levels together, where there are some above the nodes.
+    /// All levels together, if there are some above the nodes.
     #[serde(default)]
     pub weighted: Option<WeightedEffect>,
 }

@@ -1,4 +1,4 @@
-//! The report as a document, and its form for programs.
+//! The report as a document, and as JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,21 +6,21 @@ use super::effect::NodeSizes;
 use super::origin::Origin;
 use super::record::Record;
 
-/// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
+/// The version of the format. It increases when a field changes its meaning or is removed, not when one is added.
 pub const SCHEMA: u32 = 1;
 
-/// A report as `docs/design/report-schema.md` describes it.
+/// A report as described in `docs/design/report-schema.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// [`SCHEMA`].
     pub schema: u32,
     /// The version of the library that wrote it.
     pub cartograph: String,
-    /// The job, where it is known.
+    /// The job, if it is known.
     pub job: Option<Job>,
-    /// The topologies that were created, in the order in which each kind came first.
+    /// The topologies that were created, in the order of first occurrence.
     pub topologies: Vec<Record>,
-    /// The number of further topologies that were not recorded, since there are too many kinds.
+    /// The number of further topologies, which were not recorded because there were too many kinds.
     pub not_recorded: u64,
     /// The warnings.
     pub warnings: Vec<Warning>,
@@ -29,18 +29,18 @@ pub struct Document {
 /// The job that is reported on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// The MPI library's name and version, by itself.
+    /// The MPI library's name and version, as it reports them.
     pub mpi: String,
-    /// The number of processes that `MPI_COMM_WORLD` has.
+    /// The number of processes of `MPI_COMM_WORLD`.
     pub processes: i32,
     /// The rank of the reporting process in it.
     pub rank: i32,
     /// The sizes of the nodes of `MPI_COMM_WORLD`, if they are known.
     pub nodes: Option<NodeSizes>,
-    /// The order that a profile gave `MPI_COMM_WORLD`, and what it brings, in words.
+    /// The order that a profile gave `MPI_COMM_WORLD`, and its gain, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<String>,
-    /// The origin of the report, in those that a site collects.
+    /// The origin of the report, if a site collects reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
 }
@@ -63,7 +63,7 @@ pub enum ReadError {
     /// Written by a later version.
     #[error("it has format version {0}, but this Cartograph reads version {SCHEMA}")]
     OtherSchema(u32),
-    /// Valid JSON with impossible numbers.
+    /// Valid JSON with inconsistent numbers.
     #[error("it is inconsistent ({0})")]
     Contradiction(String),
 }
@@ -87,8 +87,8 @@ impl Document {
         serde_json::to_string(self).expect("all keys are strings")
     }
 
-    /// The document in JSON in at most about `most` bytes: without what pictures are drawn from, and with the first
-    /// topologies and warnings only, if all are too much. The others are counted.
+    /// The document in JSON in at most about `most` bytes: without the data for pictures, and with only the first
+    /// topologies and warnings if that is still too much. The others are counted.
     pub fn shortened(mut self, most: usize) -> String {
         for record in &mut self.topologies {
             (record.places, record.traffic, record.launch) = (None, None, None);
@@ -99,7 +99,7 @@ impl Document {
             if json.len() <= most || topologies + warnings == 0 {
                 return json;
             }
-            // At least one goes each time.
+            // At least one is dropped each time.
             let fewer = |count: usize| (count * most / json.len()).min(count.saturating_sub(1));
             self.not_recorded +=
                 self.topologies.drain(fewer(topologies)..).map(|record| record.count).sum::<u64>();
@@ -107,7 +107,7 @@ impl Document {
         }
     }
 
-    /// Reads what [`json`](Self::json) wrote.
+    /// Reads the output of [`json`](Self::json).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The launcher of a job, as far as a rank file for it depends on it.
+//! The facts about a job's launcher that its rank file depends on.
 
 use std::borrow::Cow;
 
@@ -6,28 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::launcher::{Format, Variables, variables};
 
-/// The facts on which a job's rank file depends.
+/// The facts that a job's rank file depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
     /// The name of the job's launcher for `cartograph plan --rankfile`.
     pub launcher: Cow<'static, str>,
-    /// The list of the nodes' names in the order of their lowest ranks in the old communicator, if the names are known.
+    /// The names of the nodes, in the order of their lowest ranks in the old communicator, if known.
     pub hosts: Option<String>,
 }
 
 impl Launch {
-    /// A longer list is left to the user, in bytes.
+    /// The longest list in bytes; a longer one is left to the user.
     const LONGEST_LIST: usize = 400;
 
     /// The launch of a job of `processes` on this MPI. `environment` gives the value of a variable, and `hosts` is the
-    /// list of the nodes' names.
+    /// list of node names.
     pub fn new(
         mpi: &str,
         processes: i32,
         environment: impl Fn(&str) -> Option<String>,
         hosts: Option<String>,
     ) -> Self {
-        // Launchers that start others have a task on each node, not for each process.
+        // Launchers that start other launchers have one task per node, not per process.
         let all = processes.to_string();
         let started = |of: Variables| of.size.and_then(&environment).is_some_and(|n| n == all);
         let format = match () {
@@ -41,7 +41,7 @@ impl Launch {
         Self { launcher: format.name().into(), hosts }
     }
 
-    /// Returns whether it can be shown as part of a command: a report may come from another user.
+    /// True if it can be shown as part of a command: a report may come from another user.
     pub(super) fn is_plain(&self) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-,[]".contains(&byte);
         Format::named(&self.launcher).is_some()

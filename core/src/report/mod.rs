@@ -1,8 +1,8 @@
-//! Reports of what was done and what it brought: text for people, JSON for programs, pictures. Pure: no MPI, no
+//! Reports on topologies and the effect of reordering: text for people, JSON for programs, pictures. Pure: no MPI, no
 //! I/O, no unsafe.
 //!
-//! Constructors [add](Report::add) a [`Record`] for each topology and write [the new ones](Report::news)
-//! as text, or the [JSON](Report::json), wherever it was asked for.
+//! Constructors [add](Report::add) a [`Record`] for each topology, and write [the new ones](Report::news) as text, or
+//! the [JSON](Report::json), to the requested place.
 
 mod check;
 pub mod collect;

@@ -1,4 +1,4 @@
-//! The origin of a report: which job, whose, where, of which program and when; and file names that contain it.
+//! The origin of a report: job, user, host, program and date; and file names that contain these.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::launcher::variables::{JOBS, STEP};
 /// The origin of a report, so that a site can collect those of all jobs in one directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The job as its batch system calls it, with its step where there are some.
+    /// The job's ID in its batch system, with its step if there are steps.
     pub id: String,
     /// The user's name.
     pub user: String,
@@ -15,11 +15,11 @@ pub struct Origin {
     pub host: String,
     /// The name of the program's file.
     pub program: String,
-    /// When the report was begun, in UTC: `2026-11-25T01:53:00Z`.
+    /// When the report was started, in UTC: `2026-11-25T01:53:00Z`.
     pub date: String,
 }
 
-/// The job of this process, as far as batch systems set it. `environment` gives the value of a variable.
+/// The job of this process, if its batch system sets variables. `environment` gives the value of a variable.
 pub fn job_id(environment: impl Fn(&str) -> Option<String>) -> Option<String> {
     let set = |name| environment(name).filter(|value| !value.is_empty());
     let id = JOBS.iter().find_map(|name| set(*name))?;
@@ -29,12 +29,12 @@ pub fn job_id(environment: impl Fn(&str) -> Option<String>) -> Option<String> {
 }
 
 impl Origin {
-    /// A name for a file: `%j` is the job, `%u` the user, `%h` the host, `%p` the program, `%d` the day, `%%` a percent
-    /// sign. What else than letters, digits and `._-` is in them becomes an underscore.
+    /// A file name from a pattern: `%j` is the job, `%u` the user, `%h` the host, `%p` the program, `%d` the date, `%%`
+    /// a percent sign. Characters of these values other than letters, digits and `._-` become underscores.
     ///
     /// # Errors
     ///
-    /// An unknown letter behind a percent sign.
+    /// Returns an unknown letter after a percent sign.
     pub fn expand(&self, pattern: &str) -> Result<String, String> {
         let mut expanded = String::new();
         let mut rest = pattern;

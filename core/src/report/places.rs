@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::machine::{Level, Machine};
 use crate::mapping::Plan;
 
-/// The places of processes, as far as a picture needs them.
+/// The places of processes, as needed for a picture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placements {
     /// The node of every rank of the old communicator.
@@ -24,7 +24,7 @@ pub struct Placements {
 }
 
 impl Placements {
-    /// The places of a layout's ranks by a plan.
+    /// The places of a layout's ranks in a plan.
     pub(super) fn of(machine: &Machine, plan: &Plan) -> Self {
         let groups = |levels: &[Level]| levels.iter().map(|l| l.group_of.to_vec()).collect();
         Self {
@@ -35,8 +35,8 @@ impl Placements {
         }
     }
 
-    /// The nodes and the switches above them as [`Machine::parse`] takes them, with ranks filling node after node.
-    /// `None` if they cannot be written so: a switch has nodes of different sizes, or not one after the other.
+    /// The nodes and the switches above them in the form of [`Machine::parse`], with ranks filling node after node.
+    /// `None` if they have no such form: a switch has nodes of different sizes, or nodes that are not consecutive.
     pub(super) fn notation(&self) -> Option<String> {
         let nodes = self.node_of.iter().max().map_or(0, |most| *most as usize + 1);
         let mut sizes = vec![0usize; nodes];
@@ -62,7 +62,7 @@ impl Placements {
         let word =
             |part: &Vec<usize>| part.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         let text = parts.iter().map(word).collect::<Vec<_>>().join(",");
-        // A group that comes again after another is two groups there.
+        // A group that recurs after another counts as two groups there.
         let written = Machine::parse(&text, self.node_of.len()).ok()?;
         let groups =
             |layout: &Machine| layout.above().iter().map(Level::groups).collect::<Vec<_>>();
@@ -75,7 +75,7 @@ impl Placements {
         self.vertex_places(|groups| Some(groups.get(..vertices)?.to_vec()))
     }
 
-    /// The placement of the first `vertices` new ranks as it is. `None` if there are fewer ranks, or an old rank is
+    /// The placement of the first `vertices` new ranks as planned. `None` if there are fewer ranks, or an old rank is
     /// invalid.
     pub fn after(&self, vertices: usize) -> Option<VertexPlacement> {
         let Some(old_rank) = &self.old_rank else { return self.before(vertices) };
@@ -100,8 +100,8 @@ impl Placements {
     }
 }
 
-/// The numbers of groups, of groups in each of these and so on, and of processes of some nodes, if all groups of a
-/// level are alike.
+/// The numbers of groups, of subgroups in each and so on, and of processes per node, if all groups of a level are
+/// alike.
 fn numbers(nodes: Range<usize>, above: &[Vec<u32>], sizes: &[usize]) -> Option<Vec<usize>> {
     let Some((outer, inner)) = above.split_first() else {
         let (size, count) = (*sizes.get(nodes.start)?, nodes.len());
@@ -135,7 +135,7 @@ pub struct VertexPlacement {
 }
 
 impl VertexPlacement {
-    /// The places of vertices that these ranks of a layout take.
+    /// The places of vertices on these ranks of a layout.
     pub fn new(machine: &Machine, ranks: impl Iterator<Item = i32> + Clone) -> Self {
         let groups = |group_of: &[u32]| ranks.clone().map(|rank| group_of[rank as usize]).collect();
         let levels =

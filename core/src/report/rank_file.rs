@@ -1,4 +1,4 @@
-//! The command that makes the rank file of a grid.
+//! The command that writes the rank file of a grid.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::mapping::{Cost, Distances};
 use crate::topology::TopologySummary;
 
 impl Record {
-    /// The command that makes the rank file of a grid for which the program passed 0, if that brings anything.
+    /// The command that writes the rank file of a grid for which the program passed 0, if that gains anything.
     pub(super) fn rank_file(&self) -> Option<String> {
         let TopologySummary::Cart { dims, periodic, weights } = &self.topology else { return None };
         let (effect, nodes) = (self.effect.as_ref()?, self.nodes.as_ref()?);
@@ -20,7 +20,7 @@ impl Record {
         if self.kept != Some(Reason::NotAsked) || !(gains || rejected_as_risky.is_some()) {
             return None;
         }
-        // Switches that cannot be written in a word are left to the user.
+        // Switches that no single argument can describe are left to the user.
         let switches = match &effect.weighted {
             Some(weighted) => Some((self.places.as_ref()?.notation()?, &weighted.distances)),
             None => None,
@@ -58,7 +58,7 @@ impl Record {
         Some(format!("{command} {options}"))
     }
 
-    /// Equal weights, as people write them, and what the mapping costs by them that was rejected_as_risky.
+    /// Equal weights, as written on a command line, and the cost of the rejected mapping with these.
     pub(super) fn rejected_as_risky(&self) -> Option<(String, Cost)> {
         let TopologySummary::Cart { dims, .. } = &self.topology else { return None };
         let cost = self.effect.as_ref()?.rejected_as_risky?;
@@ -148,7 +148,7 @@ mod tests {
         let uneven = Machine::parse("2x2x3,1x2x2", 16).unwrap();
         let text = record(&uneven, "1", 1);
         assert!(text.contains(" --layout 2x2x3,1x2x2 --rankfile"), "{text}");
-        // Nodes of one switch that are not one after the other, and nothing gained.
+        // The nodes of one switch are not consecutive, and nothing is gained.
         let ids: Vec<u64> = (0..16).map(|rank| rank / 4).collect();
         let round_robin: Vec<u64> = ids.iter().map(|node| node % 2).collect();
         let round_robin = Machine::from_ids(&ids).under(Kind::Switch, &round_robin).unwrap();

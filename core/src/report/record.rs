@@ -1,4 +1,4 @@
-//! One topology communicator: what was asked, what was done, and why.
+//! One topology communicator: the request, the result, and the reason.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -37,9 +37,9 @@ pub enum Reason {
     NotAsked,
     /// `CARTOGRAPH_REORDER` is `off`, or names other constructors.
     Off,
-    /// The old communicator has a topology, or its processes have places in one.
+    /// The old communicator has a topology, or its processes have ranks in one.
     InPlace,
-    /// An earlier grid of these processes and dims, of other periods or weights, kept ranks.
+    /// An earlier grid with these processes and dims, but other periods or weights, kept ranks.
     AsBefore,
     /// All processes share a node.
     OneNode,
@@ -50,19 +50,19 @@ pub enum Reason {
     /// The function has no such argument: `MPI_Cart_sub`.
     NoArgument,
     /// A mapping helps if all dimensions have equal weights and are exchanged at once, but that is unknown, and it may
-    /// hurt if not.
+    /// hurt otherwise.
     RejectedAsRisky,
-    /// Processes of distributed graphs are moved only if the info or the user allows it.
+    /// Distributed graphs are reordered only if the info or the user allows it.
     NotConfirmed,
     /// The program forbade it in the info of the call.
     Refused,
-    /// The program fails when it is moved: why, and how to move it anyway.
+    /// The program fails when reordered: the fault, and how to reorder it anyway.
     Misused(String),
-    /// Mapping would take too much time or memory: what is too large, and the limit.
+    /// Mapping would take too much time or memory: the quantity that is too large, and the limit.
     TooLarge(String),
 }
 
-/// A reason as it is written: a code for programs, and a text for people.
+/// A reason in a file: a code for programs, and a text for people.
 #[derive(Serialize, Deserialize)]
 struct WrittenReason {
     code: Cow<'static, str>,
@@ -70,7 +70,7 @@ struct WrittenReason {
 }
 
 impl Reason {
-    /// The reasons with one text.
+    /// The reasons with a fixed text.
     const FIXED: [Self; 12] = [
         Self::NothingToGain,
         Self::NotAsked,
@@ -86,15 +86,15 @@ impl Reason {
         Self::Refused,
     ];
 
-    /// Before what is too large.
+    /// The text before the quantity that is too large.
     const TOO_LARGE: &'static str = "too large: ";
 
-    /// The program fails when it is moved; `what` says why, and how to move it anyway.
+    /// The program fails when reordered; `what` describes the fault, and how to reorder it anyway.
     pub fn misused(what: impl fmt::Display) -> Self {
         Self::Misused(what.to_string())
     }
 
-    /// Mapping would take too much time or memory; `what` says what is too large, and the limit.
+    /// Mapping would take too much time or memory; `what` is the quantity that is too large, and the limit.
     pub fn too_large(what: impl fmt::Display) -> Self {
         Self::TooLarge(what.to_string())
     }
@@ -169,7 +169,7 @@ impl TryFrom<WrittenReason> for Reason {
     }
 }
 
-/// One topology communicator in a report, or several that are alike.
+/// One topology communicator in a report, or several equal ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The MPI function that created it.
@@ -178,25 +178,25 @@ pub struct Record {
     pub count: u64,
     /// A summary of the topology.
     pub topology: TopologySummary,
-    /// The number of processes that the old communicator has.
+    /// The number of processes of the old communicator.
     pub comm_size: i32,
     /// The origin of the request to reorder ranks.
     pub reorder: ReorderOrigin,
     /// The sizes of the nodes of the old communicator, if they are known.
     pub nodes: Option<NodeSizes>,
-    /// Why every process kept its rank; `None`: a mapping was applied.
+    /// Why every process kept its rank; `None` if a mapping was applied.
     pub kept: Option<Reason>,
     /// The effect of the mapping, if there is one.
     pub effect: Option<Effect>,
-    /// Seconds for mapping, the sum over all of them.
+    /// The seconds for mapping, summed over all of them.
     pub mapping_seconds: f64,
-    /// Seconds in the constructor, the sum over all of them.
+    /// The seconds in the constructor, summed over all of them.
     pub seconds: f64,
-    /// The places of the processes of the first of them, if they are not too many.
+    /// The places of the processes of the first of them, unless there are too many.
     pub places: Option<Placements>,
-    /// The traffic between nodes in the first of them, for graphs on not too many nodes.
+    /// The traffic between nodes in the first of them, for graphs on a moderate number of nodes.
     pub traffic: Option<NodeTraffic>,
-    /// True if nonblocking and persistent neighborhood collectives are the host's own.
+    /// True if nonblocking and persistent neighborhood collectives are the host's native ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_graph: bool,
     /// How the job was started, if the report may recommend a rank file.
@@ -231,7 +231,7 @@ impl Record {
         }
     }
 
-    /// A communicator whose processes were moved while their nodes are unknown.
+    /// A communicator that was reordered without knowledge of the nodes.
     pub fn moved(
         function: &'static str,
         topology: impl Into<TopologySummary>,
@@ -283,21 +283,21 @@ impl Record {
         self
     }
 
-    /// The record with native nonblocking and persistent neighborhood collectives, or without.
+    /// The record with or without native nonblocking and persistent neighborhood collectives.
     #[must_use]
     pub fn host_graph(mut self, host_graph: bool) -> Self {
         self.host_graph = host_graph;
         self
     }
 
-    /// The record with the seconds that mapping and the whole constructor took.
+    /// The record with the seconds for mapping and for the whole constructor.
     #[must_use]
     pub fn took(mut self, mapping_seconds: f64, seconds: f64) -> Self {
         (self.mapping_seconds, self.seconds) = (mapping_seconds, seconds);
         self
     }
 
-    /// The number of processes that the new communicator has.
+    /// The number of processes of the new communicator.
     pub fn vertices(&self) -> usize {
         match &self.topology {
             TopologySummary::Cart { dims, .. } => dims.iter().map(|side| *side as usize).product(),
@@ -306,14 +306,14 @@ impl Record {
         }
     }
 
-    /// The key by which records are alike: all but times and pictures. Records with equal keys are shown as one.
+    /// The key for equal records: everything except times and pictures. Records with equal keys are shown as one.
     pub(super) fn dedup_key(&self) -> impl Hash + Eq + '_ {
         let same = (&self.function, &self.topology, self.comm_size, self.reorder);
         (same, &self.nodes, &self.kept, &self.effect, self.host_graph)
     }
 
-    /// Messages between nodes of a collective in which each process sends a block to each neighbor: as they are, and
-    /// with small blocks combined, if these are fewer. For graphs without weights, of which each edge is a message.
+    /// Messages between nodes in a collective in which each process sends a block to each neighbor: now, and with small
+    /// blocks combined, if that is fewer. For graphs without weights, where each edge is a message.
     pub(super) fn combined(&self) -> Option<(i64, i64)> {
         let is_weighted = match self.topology {
             TopologySummary::Cart { .. } => return None,
@@ -336,7 +336,7 @@ impl Record {
         (then < now).then_some((now, then))
     }
 
-    /// The number of numbers that the record keeps for pictures.
+    /// The number of numbers that the record stores for pictures.
     pub(super) fn drawn(&self) -> usize {
         let places = self.places.as_ref().map_or(0, |places| {
             let levels = 1 + places.above.len() + places.below.len();

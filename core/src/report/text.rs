@@ -1,4 +1,4 @@
-//! The report for people: lines of at most about 100 columns.
+//! The report as text: lines of at most about 100 columns.
 
 use std::fmt;
 
@@ -65,7 +65,7 @@ impl fmt::Display for Effect {
     }
 }
 
-/// A line for each level but the nodes, which have lines of their own.
+/// A line for each level except the nodes, which have their own lines.
 impl fmt::Display for LevelEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, groups, before, after, lower_bound } = self;
@@ -187,13 +187,12 @@ impl fmt::Display for Record {
     }
 }
 
-/// Returns whether the busiest node has at least 1.5 times as many edges before as after.
+/// True if the busiest node has at least 1.5 times as many edges before as after.
 fn gains_much(before: Cost, after: Cost) -> bool {
     2 * before.max_node_edges >= 3 * after.max_node_edges
 }
 
-/// A line on a plan that was rejected as risky, with the command that finds out whether it is faster, if it may gain
-/// much.
+/// A line on a plan that was rejected as risky and, if it may gain much, the command that checks whether it is faster.
 pub fn missed_gain(function: &str, topology: &TopologySummary, plan: &Plan) -> Option<String> {
     let (before, after) = (plan.before, plan.rejected_as_risky?);
     gains_much(before, after).then(|| {
@@ -206,10 +205,10 @@ pub fn missed_gain(function: &str, topology: &TopologySummary, plan: &Plan) -> O
 }
 
 impl Record {
-    /// A line with the counts of what is already printed.
+    /// A line with the number of topologies like one already printed.
     pub(super) fn in_all(&self) -> impl fmt::Display {
         format!(
-            "{}, {} times in all: {}, {} of {} processes; {} each, waiting for other ranks included",
+            "{}, {} times in all: {}, {} of {} processes; {} each, including waiting for other ranks",
             self.function,
             self.count,
             self.topology,
@@ -230,7 +229,7 @@ impl fmt::Display for Warning {
 }
 
 impl Document {
-    /// The first line, with `of`, the part of the job that it is of.
+    /// The first line; `of` names the part of the job that the report covers.
     pub(super) fn head(&self, of: &str) -> String {
         let job = self.job.as_ref().map_or(String::new(), |job| {
             let on = job.nodes.as_ref().map_or(String::new(), |nodes| format!(" on {nodes}"));
@@ -241,7 +240,7 @@ impl Document {
         format!("Cartograph {}{of}{job}\n", self.cartograph)
     }
 
-    /// A line on what was not kept, if there is any.
+    /// A line on omitted topologies, if there are any.
     pub(super) fn rest(&self) -> String {
         match self.not_recorded {
             0 => String::new(),
@@ -304,7 +303,7 @@ mod tests {
     fn combining_is_named_where_it_makes_messages_fewer() {
         let layout = Machine::parse("2x4", 8).unwrap();
         let told = |far: usize, weighted| {
-            // Everybody sends to everybody on its node, and to some of the other one.
+            // Every rank sends to all ranks on its node, and to some on the other.
             let all = (0..8u32).flat_map(|from| (0..8u32).map(move |to| (from, to, 1)));
             let edges = all.filter(|(from, to, _)| {
                 from != to && (from / 4 == to / 4 || ((to % 4) as usize) < far)

@@ -3,10 +3,9 @@
 use crate::launcher::variables;
 use crate::topology::Cart;
 
-/// The warning that `function`, a neighborhood collective, is used on a grid that is periodic along a
-/// dimension of one or two processes: results of hosts are wrong there, so that the program runs
-/// otherwise without Cartograph, unless it delivers the host's for a reason, `as_host`. `None` where there is no such
-/// dimension.
+/// The warning that `function`, a neighborhood collective, is used on a grid that is periodic along a dimension of one
+/// or two processes: hosts return wrong results there, so the program behaves differently without Cartograph, unless
+/// this delivers the host's results for a reason, `as_host`. `None` if there is no such dimension.
 pub fn short_periodic_sides(function: &str, grid: &Cart, as_host: Option<&str>) -> Option<String> {
     let sides = grid.dimensions();
     let short = sides.iter().enumerate().filter(|(_, side)| side.periodic && side.size <= 2);
@@ -14,7 +13,7 @@ pub fn short_periodic_sides(function: &str, grid: &Cart, as_host: Option<&str>) 
     (!short.is_empty()).then(|| {
         let outcome = match as_host {
             None => "without Cartograph MPI libraries may return wrong data here".to_owned(),
-            Some(why) => format!("data are delivered as without Cartograph, since {why}"),
+            Some(why) => format!("data is delivered as without Cartograph, since {why}"),
         };
         format!(
             "{function} on a periodic dimension of fewer than three processes ({}): {outcome}",
@@ -31,7 +30,7 @@ pub fn launched(environment: impl Fn(&str) -> Option<String>) -> Option<(i32, i3
 }
 
 /// The warning that each process is a separate job: `MPI_COMM_WORLD` has only one process although a launcher started
-/// several, as happens with another MPI's launcher. `environment` gives the value of a variable.
+/// several, as with another MPI's launcher. `environment` gives the value of a variable.
 pub fn foreign_launcher(
     processes: i32,
     environment: impl Fn(&str) -> Option<String>,
@@ -59,7 +58,7 @@ mod tests {
         let ring = Cart::new(&[2], &[true], 99).unwrap();
         let text = short_periodic_sides("MPI_Neighbor_alltoall", &ring, Some("it is so")).unwrap();
         assert!(
-            text.ends_with("data are delivered as without Cartograph, since it is so"),
+            text.ends_with("data is delivered as without Cartograph, since it is so"),
             "{text}"
         );
         assert_eq!(warning(&[1, 2, 3], &[false, false, true]), None);

@@ -11,14 +11,14 @@ pub struct Dimension {
     pub periodic: bool,
     /// The difference between the ranks of two neighbors along it.
     stride: i32,
-    /// The coordinate of the process that the grid belongs to, see [`Cart::seen_from`].
+    /// The coordinate of the process that stores the grid, see [`Cart::seen_from`].
     own: i32,
     /// 2^63 / `stride`, rounded up: multiplying is faster than dividing.
     reciprocal: u64,
 }
 
 impl Dimension {
-    /// The coordinate along this dimension of the process that the grid belongs to, see [`Cart::seen_from`].
+    /// The coordinate along this dimension of the process that stores the grid, see [`Cart::seen_from`].
     #[inline]
     pub fn own(&self) -> i32 {
         self.own
@@ -32,7 +32,7 @@ impl Dimension {
         ((u128::from(twice) * u128::from(self.reciprocal)) >> 64) as i32
     }
 
-    /// The coordinate that is meant by `value`; `None` outside a dimension that is not periodic.
+    /// The coordinate to which `value` wraps; `None` if it is outside a nonperiodic dimension.
     #[inline]
     fn wrap(&self, value: i64) -> Option<i32> {
         let size = i64::from(self.size);
@@ -58,11 +58,11 @@ impl Dimension {
 pub struct Cart {
     dimensions: Box<[Dimension]>,
     size: i32,
-    /// The rank of the process that the grid belongs to.
+    /// The rank of the process that stores the grid.
     own: i32,
 }
 
-/// The sub-grid that a process is in after `MPI_Cart_sub`.
+/// The sub-grid of a process after `MPI_Cart_sub`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubGrid {
     /// The kept dimensions, in order.
@@ -110,13 +110,13 @@ impl Cart {
         Self { dimensions, size: stride, own: 0 }
     }
 
-    /// Returns whether a process is a neighbor of a process more than once: of the other one in a periodic dimension of
-    /// 2, and of itself in one of 1.
+    /// True if a process is a neighbor of a process more than once: of the other one in a periodic dimension of 2, and
+    /// of itself in one of 1.
     pub fn repeats_neighbors(&self) -> bool {
         self.dimensions.iter().any(|side| side.periodic && side.size <= 2)
     }
 
-    /// The grid as process `rank` of it keeps it, with that process' coordinates at hand: a process mostly asks about
+    /// The grid as stored by its process `rank`, with that process's coordinates cached: a process usually asks about
     /// itself.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl Cart {
         Ok(self)
     }
 
-    /// The rank of the process that the grid belongs to.
+    /// The rank of the process that stores the grid.
     pub fn own_rank(&self) -> i32 {
         self.own
     }
@@ -152,7 +152,7 @@ impl Cart {
         self.size
     }
 
-    /// `MPI_Cart_rank` (MPI 4.1, 8.5.5): the rank at `coords`, one coordinate per dimension. Those of periodic
+    /// `MPI_Cart_rank` (MPI 4.1, 8.5.5): the rank at `coords`, one coordinate per dimension. Coordinates of periodic
     /// dimensions wrap around, whatever their value.
     ///
     /// # Errors
@@ -180,7 +180,7 @@ impl Cart {
     #[inline(always)]
     pub fn coords(&self, rank: i32, coords: &mut [i32]) -> Result<(), Error> {
         self.check_rank(rank)?;
-        // Each from two quotients that do not wait for each other.
+        // Each comes from two independent quotients.
         let twice = 2 * rank as u64;
         let mut above = 0;
         for (dimension, coordinate) in self.dimensions.iter().zip(coords) {
@@ -220,8 +220,7 @@ impl Cart {
         Ok((neighbor(-i64::from(disp)), neighbor(i64::from(disp))))
     }
 
-    /// `MPI_Cart_sub` (MPI 4.1, 8.5.8): the sub-grid that `rank` is in when only the dimensions with
-    /// `remain[i]` are kept.
+    /// `MPI_Cart_sub` (MPI 4.1, 8.5.8): the sub-grid of `rank` if only the dimensions with `remain[i]` are kept.
     ///
     /// # Errors
     ///

@@ -25,11 +25,11 @@ static PRIMES: [u16; PRIME_COUNT] = primes();
 /// Sets the zero entries of `dims` so that the product of all entries is `nnodes`
 /// (MPI 4.1, 8.5.2).
 ///
-/// Entries that are not zero are kept. Those that are set are non-increasing in index order, and
-/// as close to each other as possible: the largest minus the smallest is minimal; among such
-/// choices the smallest is as large as possible, then the next smallest, and so on. The standard
-/// leaves "close" open. This reading of it, and the demand to meet it exactly, are from Träff and
-/// Lübbe, "Specification Guideline Violations by `MPI_Dims_create`", EuroMPI 2015.
+/// Entries that are not zero are kept. The others are set to values that are non-increasing in index order, and as
+/// close to each other as possible: the largest minus the smallest is minimal; among such choices the smallest is as
+/// large as possible, then the next smallest, and so on. The standard leaves "close" open. This interpretation, and the
+/// requirement to meet it exactly, are from Träff and Lübbe, "Specification Guideline Violations by `MPI_Dims_create`",
+/// EuroMPI 2015.
 ///
 /// # Errors
 ///
@@ -104,12 +104,12 @@ fn balance(n: u32, count: usize) -> Factors {
     search(n, count)
 }
 
-/// As [`balance`], for any number and two factors or more.
+/// Like [`balance`], for any number and at least two factors.
 fn search(n: u32, count: usize) -> Factors {
     let primes = prime_factors(n);
     if primes.len <= count {
-        // As long as a factor is composite, splitting it to fill the place of a 1 is better: the
-        // largest factor does not grow, and there are fewer ones.
+        // As long as a factor is composite, splitting it to replace a 1 is better: the largest factor does not grow,
+        // and there are fewer ones.
         return primes;
     }
 
@@ -120,8 +120,8 @@ fn search(n: u32, count: usize) -> Factors {
     let (&largest_prime, other_primes) = primes.as_slice().split_last().expect("n is not 1");
     let rest = n / largest_prime;
     if largest_prime > rest {
-        // No product of other primes reaches this one. So it is the largest factor by itself,
-        // and the others are only to be as large as possible, smallest first.
+        // No product of other primes reaches this one. So it is the largest factor by itself, and the others must only
+        // be as large as possible, smallest first.
         factors[count - 1] = largest_prime;
         if count == 2 {
             factors[0] = rest;
@@ -143,10 +143,9 @@ fn search(n: u32, count: usize) -> Factors {
 
 /// The best `count` factors of 2^`exponent`.
 ///
-/// Their exponents differ by 1 at most. If they did not, the smallest would be at most the mean rounded
-/// down and the largest at least one more than that, with one of the two farther away: then the width
-/// is greater than between those two neighbors. And where all differ by 1 at most the sum says how many
-/// are the larger ones.
+/// Their exponents differ by at most 1. Otherwise the smallest would be at most the mean rounded down and the largest
+/// at least one more, with one of the two farther away: then the width would be greater than between those two
+/// neighbors. If all differ by at most 1, the sum determines the number of larger ones.
 fn powers_of_two(exponent: usize, count: usize) -> Factors {
     let mut factors = Factors::new();
     if count == 0 {
@@ -238,7 +237,7 @@ fn split_closely(n: u32, divisors: &[u16], largest_prime: u32, factors: &mut [u3
     let mut middle = [1; MAX_PRIME_FACTORS];
     let middle = &mut middle[..count - 2];
 
-    // The smallest factor goes down from the root, and the least possible largest one goes up.
+    // The smallest factor decreases from the root, and the least possible largest one increases.
     let roots = count_roots(divisors, count, n);
     let mut first = divisors.partition_point(|&divisor| u32::from(divisor) < largest_prime);
     for low in (0..roots).rev() {
@@ -306,12 +305,12 @@ fn count_roots(divisors: &[u16], exponent: usize, bound: u32) -> usize {
     divisors.partition_point(|&divisor| !power_exceeds(divisor.into(), exponent, bound))
 }
 
-/// Returns whether `base` to the power of `exponent` is at least `bound`, which is positive.
+/// True if `base` to the power of `exponent` is at least `bound`, which is positive.
 fn power_reaches(base: u32, exponent: usize, bound: u32) -> bool {
     power_exceeds(base, exponent, bound - 1)
 }
 
-/// Returns whether `base` to the power of `exponent`, which is positive, is greater than `bound`.
+/// True if `base` to the power of `exponent`, which is positive, is greater than `bound`.
 fn power_exceeds(base: u32, exponent: usize, bound: u32) -> bool {
     // Each product is of two `u32`, so it fits.
     let mut power = 1;

@@ -1,14 +1,14 @@
-//! Distributed graphs, of which a process knows its own edges: MPI 4.1, 8.5.4 and 8.5.5.
+//! Distributed graphs, in which a process knows only its own edges: MPI 4.1, 8.5.4 and 8.5.5.
 
 use super::Error;
 
 /// The edges of one process in one direction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edges {
-    /// The rank at the other end of each edge. A process may be its own neighbor, and several edges may lead to
-    /// one.
+    /// The rank at the other end of each edge. A process may be its own neighbor, and several edges may have the same
+    /// end.
     pub ranks: Box<[i32]>,
-    /// The weight of each edge; empty where the graph is not weighted.
+    /// The weight of each edge; empty if the graph is not weighted.
     pub weights: Box<[i32]>,
 }
 
@@ -19,14 +19,14 @@ impl Edges {
     }
 }
 
-/// A distributed graph as one process knows it (MPI 4.1, 8.5.4): its own edges. Memory is O(its degree).
+/// A distributed graph as one process knows it (MPI 4.1, 8.5.4): its own edges. Memory is O(degree).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DistGraph {
     /// Edges into this process.
     pub sources: Edges,
     /// Edges out of this process.
     pub destinations: Edges,
-    /// True if the graph is weighted; also known to a process without edges.
+    /// True if the graph is weighted; a process without edges knows this as well.
     pub weighted: bool,
 }
 

@@ -14,7 +14,7 @@ pub enum Class {
     Dims,
     /// `MPI_ERR_ARG`: any other argument.
     Arg,
-    /// `MPI_ERR_UNSUPPORTED_OPERATION`: the host lacks what is needed.
+    /// `MPI_ERR_UNSUPPORTED_OPERATION`: the host lacks a required function.
     Unsupported,
 }
 
@@ -23,7 +23,7 @@ impl Class {
     pub const ALL: [Self; 6] =
         [Self::Comm, Self::Rank, Self::Topology, Self::Dims, Self::Arg, Self::Unsupported];
 
-    /// The place of the class in [`Class::ALL`], for messages between ranks and for tables.
+    /// The index of the class in [`Class::ALL`], for messages between ranks and for tables.
     pub const fn index(self) -> usize {
         self as usize
     }

@@ -4,11 +4,11 @@ use std::mem;
 
 use super::Error;
 
-/// A directed graph as `MPI_Graph_create` takes it (MPI 4.1, 8.5.3). Every process has the whole graph, as that
+/// A directed graph as passed to `MPI_Graph_create` (MPI 4.1, 8.5.3). Every process has the whole graph, as that
 /// interface requires: O(nodes + edges) of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// `index[i]` is how many edges leave nodes 0 to i.
+    /// `index[i]` is the number of edges that leave nodes 0 to i.
     index: Box<[i32]>,
     /// The ends of the edges, node after node. Loops and multiple edges count.
     edges: Box<[i32]>,
@@ -61,9 +61,9 @@ impl Graph {
         &self.edges
     }
 
-    /// Returns whether a node is a neighbor of another node more than once.
+    /// True if a node is a neighbor of another node more than once.
     pub fn repeats_neighbors(&self) -> bool {
-        // The last node that each was seen a neighbor of.
+        // The last node of which each was seen to be a neighbor.
         let mut seen = vec![-1; self.index.len()];
         (0..self.nnodes()).any(|node| {
             let neighbors = self.neighbors(node).unwrap_or(&[]);

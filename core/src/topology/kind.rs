@@ -7,7 +7,7 @@ use super::graph::Graph;
 
 /// The topology of a communicator.
 #[derive(Debug, Clone, PartialEq, Eq)]
-// Which one it is costs one load: every query begins with it.
+// The kind costs one load: every query begins with it.
 #[repr(u8)]
 pub enum Topology {
     /// A grid (`MPI_CART`).
@@ -42,7 +42,7 @@ fn not_carried(wanted: &'static str, there: Option<&Topology>) -> Error {
     }
 }
 
-/// Returns the topology of one kind that a communicator carries (`None`: nothing), or an error with the kind that it has
+/// The topology of one kind of a communicator (`None`: it has no topology), or an error with the kind that it has
 /// instead.
 macro_rules! picker {
     ($(#[$doc:meta])* $name:ident, $variant:ident, $kind:ident) => {

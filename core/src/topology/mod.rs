@@ -1,6 +1,6 @@
 //! Topologies and their queries. Pure: no MPI, no I/O, no unsafe.
 //!
-//! Ranks, coordinates and weights are `i32`, MPI's `int`. Every topology is immutable once made.
+//! Ranks, coordinates and weights are `i32`, MPI's `int`. Every topology is immutable.
 
 pub mod cart;
 pub mod dims;

@@ -3,14 +3,14 @@
 
 use super::{Cart, Topology};
 
-/// The process that one block of a neighborhood collective goes to or comes from.
+/// The process to which one block of a neighborhood collective is sent, or from which it comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbor {
-    /// Its rank; `None` beyond the end of a dimension that is not periodic. The block of such a
-    /// neighbor has its place in the buffer and is not touched.
+    /// Its rank; `None` beyond the end of a dimension that is not periodic. The block of such a neighbor has its place
+    /// in the buffer and is not touched.
     pub rank: Option<i32>,
-    /// The number that distinguishes blocks between one pair of processes: a block arrives as the one with the same
-    /// sender and pairing, and several of these arrive in order.
+    /// The number that distinguishes blocks between one pair of processes: a block is received as the one with the same
+    /// sender and pairing, and several of these are received in order.
     pub pairing: i32,
 }
 
@@ -25,7 +25,7 @@ pub enum Direction {
 
 impl Topology {
     /// The number of blocks that process `rank` receives or sends in a neighborhood collective (MPI 4.1, 8.6); 0 for a
-    /// rank outside of the topology.
+    /// rank outside the topology.
     pub fn degree(&self, rank: i32, direction: Direction) -> usize {
         match self {
             Self::Cart(grid) => 2 * grid.ndims(),
@@ -37,12 +37,11 @@ impl Topology {
         }
     }
 
-    /// The neighbor that block `block` of process `rank` goes to or comes from; blocks are numbered from 0 up
-    /// to its [`Topology::degree`].
+    /// The neighbor of block `block` of process `rank`; blocks are numbered from 0 up to its [`Topology::degree`].
     ///
-    /// On a grid, blocks go dimension by dimension, in each first the negative and then the positive direction. A block
-    /// sent in one direction is received from the other, also where both neighbors are one process, or this one. In
-    /// graphs the k-th of several edges between two processes is one edge at both ends.
+    /// On a grid, blocks are ordered by dimension, and in each first the negative and then the positive direction. A
+    /// block sent in one direction is received from the other, even if both neighbors are the same process, or this
+    /// one. In graphs, the k-th of several edges between two processes is the same edge at both ends.
     pub fn neighbor(&self, rank: i32, direction: Direction, block: usize) -> Neighbor {
         match self {
             Self::Cart(grid) => grid_neighbor(grid, rank, direction, block),
@@ -62,8 +61,8 @@ impl Topology {
 }
 
 fn grid_neighbor(grid: &Cart, rank: i32, direction: Direction, block: usize) -> Neighbor {
-    // Blocks come in pairs, the negative direction first; the neighbor that sends to us in the
-    // negative direction is the one in the positive direction.
+    // Blocks come in pairs, the negative direction first; the neighbor that sends to us in the negative direction is
+    // the one in the positive direction.
     let dimension = (block / 2) as i32;
     let (negative, positive) = grid.shift(rank, dimension, 1).unwrap_or((None, None));
     let rank = if block.is_multiple_of(2) { negative } else { positive };
@@ -74,18 +73,18 @@ fn grid_neighbor(grid: &Cart, rank: i32, direction: Direction, block: usize) -> 
     Neighbor { rank, pairing: pairing as i32 }
 }
 
-/// All blocks that go to or come from one process.
+/// All blocks exchanged with one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Peer {
     /// Its rank.
     pub rank: i32,
-    /// Its blocks, in the order in which both ends have them.
+    /// Its blocks, in the same order at both ends.
     pub blocks: Vec<usize>,
 }
 
 impl Topology {
-    /// The different processes that `rank` receives from or sends to, in the order of their first
-    /// blocks. O(degree log degree).
+    /// The distinct processes from which `rank` receives or to which it sends, in the order of their first blocks.
+    /// O(degree log degree).
     pub fn peers(&self, rank: i32, direction: Direction) -> Vec<Peer> {
         let mut ends: Vec<(i32, i32, usize)> = (0..self.degree(rank, direction))
             .filter_map(|block| {
@@ -110,8 +109,8 @@ mod tests {
     use super::super::{DistGraph, Edges, Graph};
     use super::*;
 
-    /// Every block that is sent, as (sender, block), by where it must arrive: (receiver,
-    /// block). Blocks between two processes are matched by pairing, and then in order.
+    /// Every block that is sent, as (sender, block), by its destination: (receiver, block). Blocks between two
+    /// processes are matched by pairing, and then in order.
     fn arrivals(topologies: &[Topology]) -> BTreeMap<(i32, usize), (i32, usize)> {
         let mut waiting: BTreeMap<(i32, i32, i32), Vec<usize>> = BTreeMap::new();
         for (rank, topology) in (0..).zip(topologies) {
@@ -148,8 +147,8 @@ mod tests {
                 let arrivals = arrivals(&all);
                 for rank in 0..grid.size() {
                     for block in 0..2 * dims.len() {
-                        // By the definition: block 2d comes from the process at one less in
-                        // dimension d, and is what that one sent to its neighbor at one more.
+                        // By the definition: block 2d comes from the process at one less in dimension d, which sent it
+                        // to its neighbor at one more.
                         let step = if block % 2 == 0 { -1 } else { 1 };
                         let (_, from) = grid.shift(rank, block as i32 / 2, step).unwrap();
                         let expected = from.map(|from| (from, block ^ 1));

@@ -1,4 +1,4 @@
-//! A topology in a few numbers, for plans and reports.
+//! A summary of a topology, for plans and reports.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum TopologySummary {
         dims: Vec<i32>,
         /// The periodic dimensions: true for each that is.
         periodic: Vec<bool>,
-        /// The weights of edges along each dimension; `None`: not known, and all are taken as equal.
+        /// The weights of edges along each dimension; `None` if unknown, and assumed to be equal.
         #[serde(default)]
         weights: Option<Vec<i64>>,
     },
@@ -29,7 +29,7 @@ pub enum TopologySummary {
     },
     /// A distributed graph.
     DistGraph {
-        /// Edges of all processes, where they were counted.
+        /// The edges of all processes, if they were counted.
         edges: Option<i64>,
         /// True if edges have weights.
         weighted: bool,

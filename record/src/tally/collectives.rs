@@ -1,4 +1,4 @@
-//! Counts collectives, and takes them into the window.
+//! Counts collectives, and records them in the window.
 
 use cartograph_traffic::{Call, Collective};
 
@@ -12,10 +12,10 @@ use crate::sys::MPI_Comm;
 use crate::window;
 use crate::{outermost, ticks, work};
 
-/// The tag of messages of neighborhood collectives, which no program has.
+/// The tag of messages of neighborhood collectives, which no program uses.
 const NEIGHBORHOOD: i32 = -1;
 
-/// Counts what a blocking collective has sent.
+/// Counts the messages of a blocking collective.
 pub(crate) fn collective(sent: Sent) {
     if outermost::counts_only_work() {
         return count(sent);
@@ -54,7 +54,7 @@ pub(crate) fn collective(sent: Sent) {
     }
 }
 
-/// Takes a collective into the window.
+/// Records a collective in the window.
 fn meet(Calls { function, comm, root, bytes }: Calls) {
     let peers = Peers::Comm(comm);
     let table = numbers::table(peers);
@@ -74,7 +74,7 @@ fn meet(Calls { function, comm, root, bytes }: Calls) {
     }
 }
 
-/// Takes a neighborhood collective into the window, as messages.
+/// Records a neighborhood collective in the window, as messages.
 fn exchange_with_neighbors(comm: MPI_Comm, blocks: &[Block]) {
     let peers = Peers::Comm(comm);
     let sources: Vec<Block> = peers::sources(comm)

@@ -1,4 +1,4 @@
-//! Counts what calls send, and writes parts of the recording.
+//! Counts the messages of calls, and writes parts of the recording.
 
 use cartograph_traffic::{Grid, Line, MOST_EVENTS, MOST_GRIDS};
 
@@ -11,13 +11,13 @@ use crate::sent::{Block, Sent};
 use crate::window::Window;
 use crate::{outermost, ticks, work};
 
-/// Lines, with that of a window.
+/// The number of lines, including that of a window.
 fn lines((mut lines, window): (Vec<Line>, Option<Window>)) -> Vec<Line> {
     lines.extend(window.map(|window| Line::Window(window.written())));
     lines
 }
 
-/// Begins to look for when parts are due.
+/// Starts checking whether a part is due.
 pub(crate) fn begin(rank: u32, size: u32) {
     if let Some(keeps) = limits::begin(rank, size) {
         outermost::limit(keeps);
@@ -27,14 +27,14 @@ pub(crate) fn begin(rank: u32, size: u32) {
     }
     let mut tally = tally();
     let limits = limits::limits();
-    // Of a job with limits that is killed, nothing is used.
+    // In a job with limits that is killed, no counts are used.
     if limits.is_none() {
         tally.schedule = Schedule::of_rank(rank);
     }
     tally.window.open(limits.map_or(MOST_EVENTS, |(limits, _)| limits.calls));
 }
 
-/// Writes what came since the last part, if one is due.
+/// Writes the counts since the last part, if one is due.
 pub(super) fn write_if(is_due: bool) {
     if is_due {
         part::write(|| {
@@ -44,7 +44,7 @@ pub(super) fn write_if(is_due: bool) {
     }
 }
 
-/// Writes the last part; `complete` if nothing can come after it.
+/// Writes the last part; `complete` if no further counts can follow.
 pub(crate) fn finish(complete: bool) {
     part::finish(complete, || {
         let start = ticks::now();
@@ -55,7 +55,7 @@ pub(crate) fn finish(complete: bool) {
     });
 }
 
-/// Counts what a call has sent.
+/// Counts the messages of a call.
 #[inline]
 pub(crate) fn count(sent: Sent) {
     work::add(work::of(&sent));
@@ -91,7 +91,7 @@ fn many(peers: Peers, blocks: &[Block]) -> bool {
     tally.schedule.is_due()
 }
 
-/// Counts a grid that the process is in.
+/// Counts a grid of the process.
 pub(crate) fn grid(grid: Grid) {
     if outermost::counts_only_work() {
         return;

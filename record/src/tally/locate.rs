@@ -1,4 +1,4 @@
-//! Finds the processes that a call names. The host is asked for each rank of a communicator once.
+//! Finds the processes that a call names. The host is asked once for each rank of a communicator.
 
 use std::ffi::c_int;
 use std::sync::{Arc, MutexGuard};
@@ -11,7 +11,7 @@ use crate::peers::{self, Peers};
 use crate::sent::Block;
 use crate::sys::{self, MPI_Comm};
 
-/// The tally, and where in `others` a rank is; `None` for processes of another world.
+/// The tally, and the index of a rank in `others`; `None` for processes of another world.
 #[inline]
 pub(super) fn locate(peers: Peers, rank: c_int) -> (MutexGuard<'static, Tally>, Option<u32>) {
     let table = numbers::table(peers);
@@ -36,7 +36,7 @@ pub(super) fn source(
     }
 }
 
-/// The blocks that go to processes of this world, with where these are in `others`.
+/// The blocks for processes of this world, with the indices of these in `others`.
 pub(super) fn resolve(peers: Peers, blocks: &[Block]) -> Vec<(u32, Block)> {
     let table = numbers::table(peers);
     let mut tally_now = tally();

@@ -46,7 +46,7 @@ pub(crate) fn send(sent: Sent, tag: c_int, request: Option<MPI_Request>) {
     write_if(is_due);
 }
 
-/// Counts a message that is sent while another is received, with a request or without.
+/// Counts a message that is sent while another is received, with or without a request.
 pub(crate) fn exchange(
     sent: Sent,
     tag: c_int,
@@ -58,7 +58,7 @@ pub(crate) fn exchange(
     }
     let ticks = ticks::now().saturating_sub(outermost::began());
     let posts = tally().window.next_post();
-    // As if the program had asked for two requests, of which it has none.
+    // As if the program had made two requests.
     let is_open = window::is_open();
     match sent {
         Sent::One(peers, block) if is_open && block.rank >= 0 => {
@@ -84,7 +84,7 @@ pub(crate) fn exchange(
     finish_exchange(&mut tally, posts, Some(on), request, ticks);
 }
 
-/// The messages since the post with this number are waited for now, or when a request is.
+/// The process waits for the messages since the post with this number now, or when it waits for a request.
 fn finish_exchange(
     tally: &mut Tally,
     post: u32,
@@ -118,7 +118,7 @@ pub(crate) fn received(comm: MPI_Comm, from: c_int, tag: c_int) {
     }
 }
 
-/// A message was waited for, and not received.
+/// A message was awaited, but not received.
 pub(crate) fn waited_on(comm: MPI_Comm, from: c_int) {
     let ticks = ticks::now().saturating_sub(outermost::began());
     let Some((mut tally, on)) = source(comm, from) else { return };
@@ -136,20 +136,20 @@ pub(crate) fn post_receive(request: MPI_Request, comm: MPI_Comm, from: c_int, ta
     tally.post(Some(bits(request)), Some(on), call);
 }
 
-/// Keeps what a persistent request receives, for when it is started.
+/// Stores the receive of a persistent request, for its starts.
 pub(crate) fn keep_receive(request: MPI_Request, comm: MPI_Comm, from: c_int, tag: c_int) {
     let Some((mut tally, on)) = source(comm, from) else { return };
     let does = Does::Receive(on, known_tag(tag));
     tally.requests.keep(bits(request), Persistent { work: Work::default(), does });
 }
 
-/// These requests are done, for which was waited since `began`.
+/// These requests are complete; the process waited since `began`.
 #[inline]
 pub(crate) fn waited(requests: impl Iterator<Item = usize>, began: u64) {
     let ticks = ticks::now().saturating_sub(began);
     let mut guard = tally();
     let tally = &mut *guard;
-    // The first that receives, further ones, and the numbers in the window.
+    // The first one that receives, further ones, and the numbers in the window.
     let (mut first, mut others, mut posts) = (None, Vec::new(), Vec::new());
     let takes = window::is_open() && tally.window.takes();
     for request in requests {
@@ -166,7 +166,7 @@ pub(crate) fn waited(requests: impl Iterator<Item = usize>, began: u64) {
     if others.is_empty() {
         tally.wait(first.flatten(), ticks);
     } else {
-        // It is unknown which came last.
+        // It is unknown which one came last.
         let share = ticks / (others.len() as u64 + 1);
         tally.wait(first.flatten(), share);
         others.into_iter().for_each(|on| tally.wait(on, share));
@@ -176,14 +176,14 @@ pub(crate) fn waited(requests: impl Iterator<Item = usize>, began: u64) {
     }
 }
 
-/// A question has found that nothing is done yet.
+/// A test has found that nothing is complete yet.
 pub(crate) fn not_done() {
     if window::is_open() {
         tally().window.poll();
     }
 }
 
-/// Keeps what a persistent request sends, for when it is started; `tag` is that of a message.
+/// Stores the send of a persistent request, for its starts; `tag` is that of a message.
 pub(crate) fn keep(request: MPI_Request, sent: Sent, tag: Option<c_int>) {
     let work = work::of(&sent);
     let does = match sent {

@@ -1,8 +1,8 @@
-//! The counts: from what a call sends to the lines of a part.
+//! The counts: from the messages of a call to the lines of a part.
 //!
 //! - [`state`]: the counts under their lock, with [`tables`] of processes and [`requests`].
 //! - [`numbers`], [`locate`]: from a communicator's ranks to processes.
-//! - [`counts`], [`messages`], [`collectives`]: what calls add.
+//! - [`counts`], [`messages`], [`collectives`]: updates by calls.
 
 mod collectives;
 mod counts;

@@ -1,7 +1,8 @@
-//! From a communicator or window to the number of its table.
+//! The number of the table of a communicator or window.
 //!
-//! The handle has the table until it is freed. It carries no attribute: a program may send in its callbacks while the
-//! host iterates over the attributes of the same communicator; an attribute that is set meanwhile is lost, or others are.
+//! The handle has the table until it is freed. The table is not an attribute: a program may send in its callbacks while
+//! the host iterates over the attributes of the same communicator; an attribute that is set meanwhile is lost, or
+//! others are.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,10 +12,10 @@ use super::tables::WORLD;
 use crate::peers::{Peers, slot};
 use crate::sys;
 
-/// The number of communicators and windows that are gone. What was remembered of a handle before may be another's.
+/// The number of freed communicators and windows. Cached results for a handle from before may belong to another.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
-/// Handles that a thread remembers, as a power of two: 24 bytes each.
+/// The number of handles that a thread caches, as a power of two: 24 bytes each.
 const REMEMBERED_BITS: u32 = 6;
 const REMEMBERED: usize = 1 << REMEMBERED_BITS;
 
@@ -24,7 +25,7 @@ thread_local! {
         const { [const { Cell::new((0, 0, 0)) }; REMEMBERED] };
 }
 
-/// The number of the table, if need be of a new one.
+/// The number of the table, created if needed.
 #[inline]
 pub(super) fn table(peers: Peers) -> u32 {
     // SAFETY: compares handles.

@@ -1,4 +1,4 @@
-//! Requests that were started, and what persistent ones send and receive.
+//! Started requests, and the messages of persistent ones.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -9,30 +9,30 @@ use rustc_hash::FxHashMap;
 use crate::peers::slot;
 use crate::sent::Block;
 
-/// The most requests of which the ends are waited for: some that are freed may have been taken for others.
+/// The most requests whose completion is awaited: some that were freed may have been taken for others.
 const MOST_PENDING: usize = 1 << 16;
 
-/// Slots for receives after the window, as a power of two.
+/// The number of slots for receives after the window, as a power of two.
 const RECENT_BITS: u32 = 8;
 const RECENT: usize = 1 << RECENT_BITS;
 
-/// A request that was started.
+/// A started request.
 pub(super) struct Pending {
-    /// From whom it receives, if it does: `Some(None)` where that is not known.
+    /// The source, if it is a receive: `Some(None)` if that is unknown.
     pub(super) receives: Option<Option<u32>>,
-    /// The number of its first message in the window, and how many it has there.
+    /// The number of its first message in the window, and of its messages there.
     pub(super) post: u32,
     pub(super) count: u32,
 }
 
-/// A persistent request: what each start of it does.
+/// A persistent request, and the effect of each start.
 #[derive(Clone)]
 pub(super) struct Persistent {
     pub(super) work: Work,
     pub(super) does: Does,
 }
 
-/// What is counted beside its work.
+/// The effects that are counted besides its work.
 #[derive(Clone)]
 pub(super) enum Does {
     Nothing,
@@ -48,10 +48,10 @@ pub(super) enum Does {
 pub(super) struct Requests {
     /// The messages of persistent requests, sent whenever they are started.
     persistent: Option<FxHashMap<usize, Persistent>>,
-    /// Requests of the window that are not known to be complete, by their handles.
+    /// Requests of the window that are not known to be complete, by handle.
     pending: Option<FxHashMap<usize, Pending>>,
-    /// Receives that were posted after the window: a handle and from whom, in the slot that the handle has. If two share
-    /// a slot, one is lost, and its waiting time counts for an unknown sender.
+    /// Receives that were posted after the window: handle and source, in the slot of the handle. If two share a slot,
+    /// one is lost, and its waiting time counts for an unknown sender.
     recent: [(usize, Option<u32>); RECENT],
 }
 
@@ -60,13 +60,13 @@ impl Requests {
         Self { persistent: None, pending: None, recent: [(0, None); RECENT] }
     }
 
-    /// Takes a receive that is not in the window.
+    /// Adds a receive that is not in the window.
     #[inline]
     pub(super) fn receive(&mut self, request: usize, from: Option<u32>) {
         self.recent[slot(request, RECENT_BITS)] = (request, from);
     }
 
-    /// Takes a request that was started, if there is room.
+    /// Adds a started request, if there is room.
     pub(super) fn start(&mut self, request: usize, started: Pending) {
         let pending = self.pending.get_or_insert_default();
         if pending.len() < MOST_PENDING {
@@ -74,7 +74,7 @@ impl Requests {
         }
     }
 
-    /// Takes out a request that is done, if it is known.
+    /// Removes a completed request, if it is known.
     #[inline]
     pub(super) fn finish(&mut self, request: usize) -> Option<Pending> {
         let recent = &mut self.recent[slot(request, RECENT_BITS)];
@@ -85,12 +85,12 @@ impl Requests {
         self.pending.as_mut()?.remove(&request)
     }
 
-    /// Keeps what a persistent request does when it is started.
+    /// Stores the message of a persistent request, for its starts.
     pub(super) fn keep(&mut self, request: usize, persistent: Persistent) {
         self.persistent.get_or_insert_default().insert(request, persistent);
     }
 
-    /// A persistent request, as it was made.
+    /// A persistent request, as it was created.
     pub(super) fn kept(&self, request: usize) -> Option<Persistent> {
         self.persistent.as_ref()?.get(&request).cloned()
     }

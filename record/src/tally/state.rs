@@ -1,5 +1,5 @@
-//! The counts of the process, under one lock, which is held for as long as it takes to add to them. No host is called
-//! under it.
+//! The counts of the process, under one lock, which is held only while they are updated. The host is not called under
+//! it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,30 +17,30 @@ use crate::window::{self, Window};
 
 static TALLY: Mutex<Tally> = Mutex::new(Tally::new());
 
-/// Everything that one process knows.
+/// All data of one process.
 pub(super) struct Tally {
     others: Vec<Other>,
     /// The index in `others` of each rank of `MPI_COMM_WORLD`.
     by_rank: Option<FxHashMap<u32, u32>>,
     pub(super) tables: Tables,
     pub(super) requests: Requests,
-    /// The calls of collectives, and the ticks in them.
+    /// The number of calls of collectives, and the ticks in them.
     collectives: BTreeMap<&'static str, (u64, u64)>,
-    /// Ticks of waiting on an unknown process.
+    /// The ticks of waiting for an unknown process.
     waited: u64,
     pub(super) window: Window,
     pub(super) grids: Vec<Grid>,
-    /// The number of `grids` that are in a part.
+    /// The number of `grids` that are already in a part.
     noted: usize,
     pub(super) schedule: Schedule,
 }
 
-/// The traffic to another process, and what was fetched from it, since the last part.
+/// The traffic to another process, and the data fetched from it, since the last part.
 struct Other {
     rank: u32,
     sent: Count,
     got: Count,
-    /// Ticks of waiting for what it sends.
+    /// The ticks of waiting for its messages.
     waited: u64,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn tally() -> MutexGuard<'static, Tally> {
     TALLY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks the counts where the process ends; `None` if that would wait without end.
+/// Locks the counts when the process ends; `None` if that would wait forever.
 pub(super) fn tally_patiently() -> Option<MutexGuard<'static, Tally>> {
     part::lock_patiently(&TALLY)
 }
@@ -101,7 +101,7 @@ impl Tally {
         *sum += ticks;
     }
 
-    /// Counts the time of waiting on one of `others`, or on an unknown process.
+    /// Counts the time of waiting for one of `others`, or for an unknown process.
     pub(super) fn wait(&mut self, on: Option<u32>, ticks: u64) {
         let sum = on.map_or(&mut self.waited, |on| &mut self.others[on as usize].waited);
         *sum += ticks;
@@ -140,7 +140,7 @@ impl Tally {
         call.filter(|_| takes).into_iter().for_each(|call| self.window.push(call));
     }
 
-    /// Takes what came since the last call; the window where the process `ends`, or it is full.
+    /// Takes the counts since the last call; the window if the process `ends`, or it is full.
     pub(super) fn take(&mut self, ends: bool) -> (Vec<Line>, Option<Window>) {
         let mut others: Vec<&mut Other> = self.others.iter_mut().collect();
         others.sort_unstable_by_key(|other| other.rank);

@@ -11,10 +11,11 @@ pub(super) const WORLD: u32 = 0;
 /// The processes of a communicator or window.
 #[derive(Default)]
 pub(super) struct Table {
-    /// The indices in `others` of its ranks; `None` for processes of another world. Only ranks that were sent to.
+    /// The indices of its ranks in `others`; `None` for processes of another world. Only ranks to which the process has
+    /// sent.
     pub(super) ranks: FxHashMap<c_int, Option<u32>>,
     pub(super) neighbors: Option<Arc<[c_int]>>,
-    /// For collectives of the window, and whether it is known.
+    /// For collectives of the window, if known.
     pub(super) group: Option<Option<(u64, u32)>>,
 }
 
@@ -39,13 +40,13 @@ impl Tables {
         &mut self.by_number[number]
     }
 
-    /// The index in `others` of a rank that was looked for before.
+    /// The index in `others` of a rank that was located before.
     #[inline]
     pub(super) fn find(&self, table: u32, rank: c_int) -> Option<Option<u32>> {
         self.by_number.get(table as usize)?.ranks.get(&rank).copied()
     }
 
-    /// The number of the table of a handle, or of an empty one that it has from now on.
+    /// The number of the table of a handle, or of an empty table assigned to it.
     pub(super) fn of(&mut self, handle: usize) -> u32 {
         if let Some(known) = self.by_handle.get_or_insert_default().get(&handle) {
             return *known;
@@ -59,7 +60,7 @@ impl Tables {
         number
     }
 
-    /// Empties the table of a handle, to be used again; returns whether there was one.
+    /// Empties the table of a handle, for reuse; returns whether there was one.
     pub(super) fn remove(&mut self, handle: usize) -> bool {
         let known = self.by_handle.as_mut().and_then(|known| known.remove(&handle));
         if let Some(number) = known {

@@ -14,7 +14,7 @@ use crate::host::{HostComm, Result, family, sys};
 /// Entries belong to the processes of a communicator, not to its handle, so they remain valid while the program runs.
 static HISTORY: History = History::new();
 
-/// The topologies that are remembered until the end of the host.
+/// The topologies, remembered until the host ends.
 pub(in crate::host) fn history() -> &'static History {
     // On SMPI other ranks of this process may still run.
     if !family::is_smpi() {
@@ -27,7 +27,7 @@ pub(in crate::host) fn history() -> &'static History {
 /// different worlds may have the same rank.
 pub(in crate::host) fn identity(comm: &HostComm) -> u64 {
     static CHANCE: OnceLock<u64> = OnceLock::new();
-    // SAFETY: a communicator of the program, and a world that is there.
+    // SAFETY: a communicator of the program, and an existing world.
     let rank = is_active().then(|| unsafe { sys::cg_rank_in_shared_world(comm.0) });
     match rank.filter(|rank| *rank != sys::CG_UNDEFINED) {
         Some(rank) => rank as u64,
@@ -35,7 +35,7 @@ pub(in crate::host) fn identity(comm: &HostComm) -> u64 {
     }
 }
 
-/// The rank in `MPI_COMM_WORLD` where all processes share their memory.
+/// The rank in `MPI_COMM_WORLD` if all processes share their memory.
 pub(in crate::host) fn process() -> u64 {
     match family::is_smpi() {
         true => HostComm::world().rank().map_or(0, |rank| rank as u64),
@@ -61,8 +61,8 @@ pub(in crate::host) fn identities(comm: &HostComm) -> Option<Identities> {
     Some(Identities { of_ranks, of_world })
 }
 
-/// The rank of the calling process in the communicator that a constructor would make on `comm`, if earlier topologies
-/// decide that; `None` inside if it would be left out. Local.
+/// The rank of the calling process in the communicator that a constructor would create on `comm`, if earlier topologies
+/// determine it; `None` inside if the process would be left out. Local.
 pub(in crate::host) fn decided(
     comm: &HostComm,
     dims: Option<&[i32]>,

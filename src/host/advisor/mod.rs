@@ -1,4 +1,4 @@
-//! What the engine's constructors ask about a communicator of the program.
+//! Answers the questions of the engine's constructors about a communicator of the program.
 
 pub(super) mod history;
 mod traffic;
@@ -14,7 +14,7 @@ use crate::engine::{Advisor, Comm, MachineKnowledge};
 use crate::machine::Machine;
 use crate::mapping::Csr;
 
-/// Knows about this communicator.
+/// The advisor for this communicator.
 pub(crate) struct HostAdvisor<'a>(pub(crate) &'a HostComm);
 
 impl Advisor<HostComm> for HostAdvisor<'_> {
@@ -61,7 +61,7 @@ impl Advisor<HostComm> for HostAdvisor<'_> {
 
     fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>> {
         match known {
-            // Others learn this from rank 0, so it must not fail alone.
+            // Others learn this from rank 0, so it must not fail on rank 0 only.
             true if self.0.rank()? == 0 => {
                 let known = machine::known(self.0).unwrap_or(None);
                 Ok(known.map(|runs| Arc::new(runs.machine())))

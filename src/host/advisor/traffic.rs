@@ -1,5 +1,4 @@
-//! The traffic of a recorded run of the program: `CARTOGRAPH_TRAFFIC`, read by a process that plans, when it first
-//! does.
+//! The traffic of a recorded run of the program: `CARTOGRAPH_TRAFFIC`, read when a process first plans.
 
 use std::ffi::c_int;
 use std::sync::{Once, OnceLock};
@@ -12,14 +11,14 @@ use crate::host::settings::Settings;
 use crate::host::{HostComm, machine, sys};
 use crate::mapping::{Adjacency, Csr, Grid, weights};
 
-/// The recording, if it is of the job's number of processes. A fault in it is reported once, by rank 0 of `comm`.
+/// The recording, if it is for the job's number of processes. A fault in it is reported once, by rank 0 of `comm`.
 fn recording(comm: &HostComm) -> Option<&'static Recording> {
     static READ: OnceLock<Result<Recording, String>> = OnceLock::new();
     static SAID: Once = Once::new();
     let path = Settings::get().traffic.as_ref()?;
     // SAFETY: asks the host for its state, which is allowed at any time.
     let is_active = unsafe { sys::cg_is_active() } != 0;
-    // Without a world there are no ranks as the recording names them.
+    // Without a world, there are no ranks as in the recording.
     let size = if is_active { HostComm::world().size().ok()? } else { return None };
     let read = READ.get_or_init(|| {
         let recording = Recording::open(path).map_err(|error| error.to_string())?;
@@ -45,17 +44,15 @@ fn recording(comm: &HostComm) -> Option<&'static Recording> {
     read.as_ref().inspect_err(|error| complain(error)).ok()
 }
 
-/// The weight of an edge along each dimension of a grid of these sides, by the recording of
-/// `CARTOGRAPH_TRAFFIC`.
+/// The weight of an edge along each dimension of a grid of these sides, from the recording of `CARTOGRAPH_TRAFFIC`.
 pub(in crate::host) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     let sides: Vec<u32> = dims.iter().map(|side| *side as u32).collect();
     let cells = sides.iter().map(|side| *side as usize).product();
     recording(comm)?.weights(&sides, weights::MOST.min(Grid::most_weight(cells)))
 }
 
-/// A graph with the bytes that were sent along its edges as weights. It is unchanged where these are not known
-/// or 0, or where the ranks of `comm` are not in the order of `MPI_COMM_WORLD`: processes may have been moved,
-/// unlike in the recorded run.
+/// A graph with the bytes sent along its edges as weights. It is unchanged if these are unknown or 0, or if the ranks
+/// of `comm` are not in the order of `MPI_COMM_WORLD`: ranks may have been reordered, unlike in the recorded run.
 pub(in crate::host) fn weighed(comm: &HostComm, graph: Csr) -> Csr {
     let Some(recording) = recording(comm) else { return graph };
     let Ok(Some(ranks)) = machine::ranks_in_world(comm) else { return graph };

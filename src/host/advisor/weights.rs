@@ -10,18 +10,18 @@ use crate::host::settings::Settings;
 use crate::host::{HostComm, info};
 use crate::mapping::Weights;
 
-/// The key of a communicator's hints for the weights of dimensions.
+/// The key of a communicator's hints with the weights of dimensions.
 const WEIGHTS: &CStr = c"cartograph_weights";
 
-/// The weights of edges along the dimensions of a grid on `comm`: by `CARTOGRAPH_WEIGHTS`; where that has none for it,
-/// by what a recorded run sent; and else by `cartograph_weights` among the communicator's hints, as far as the host
-/// keeps it. If none of the former is for this number of dimensions, or the latter has a fault, rank 0 reports it once.
+/// The weights of edges along the dimensions of a grid on `comm`: from `CARTOGRAPH_WEIGHTS`; if that has none for the
+/// grid, from a recorded run; otherwise from `cartograph_weights` among the communicator's hints, if the host keeps it.
+/// If the former has none for this number of dimensions, or the latter is invalid, rank 0 reports it once.
 pub(super) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     weights_or(comm, dims, || traffic::weights(comm, dims))
 }
 
-/// As [`weights`], where each process of a communicator may ask. Recordings are left out: too many processes would read
-/// them at once.
+/// Like [`weights`], for functions that every process of a communicator may call. Recordings are ignored: too many
+/// processes would read them at once.
 pub(crate) fn unrecorded_weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     weights_or(comm, dims, || None)
 }
@@ -50,7 +50,7 @@ fn weights_or(
     None
 }
 
-/// The weights by the communicator's hints.
+/// The weights from the communicator's hints.
 fn hinted(comm: &HostComm, sides: &[usize]) -> Option<Vec<i64>> {
     static SAID: Once = Once::new();
     let text = info::of_comm(comm, WEIGHTS)?;

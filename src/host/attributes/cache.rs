@@ -1,34 +1,34 @@
-//! A cache of what was found on communicators, in front of the host's attributes, which cost more than most
-//! of the queries that begin with them.
+//! A cache of the attributes of communicators, in front of the host's, which cost more than most of the queries that
+//! begin with them.
 //!
-//! A handle is found here only while its communicator carries our attribute: an entry is made
-//! after the attribute was seen, and goes in the attribute's delete callback, before the host can
-//! give the handle to another communicator. So what is here depends on nothing but the handle,
-//! whichever process or thread of the program asks. Communicators without a topology have no entry: that all attributes
-//! [have one](is_complete) says it of all others.
+//! A handle is found here only while its communicator carries our attribute: an entry is created after the attribute
+//! was seen, and removed in the attribute's delete callback, before the host can give the handle to another
+//! communicator. So an entry depends only on the handle, whichever process or thread of the program uses it.
+//! Communicators without a topology have no entry: if all attributes [have one](is_complete), a communicator without an
+//! entry has no topology.
 //!
-//! Readers take no lock, because an entry is never changed while it is in use: it is filled when
-//! it is free, and only the end of its communicator frees it. A reader that finds its handle is in
-//! a call on that communicator, which MPI forbids to be freed meanwhile; so what it reads next
-//! belongs to the handle. Where there is no free entry, communicators stay without one.
+//! Readers take no lock, because an entry is never changed while it is in use: it is filled when it is free, and only
+//! the end of its communicator frees it. A reader that finds its handle is in a call on that communicator, which MPI
+//! forbids to be freed meanwhile; so the data that it reads next belongs to the handle. If there is no free entry,
+//! communicators remain without one.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use crate::host::sys::MPI_Comm;
 
-/// Entries in which one handle may lie; they share a cache line.
+/// The entries in which a handle may be; they share a cache line.
 const WAYS: usize = 4;
 const SETS: usize = 16;
 
-/// The bits of no handle: an entry that is free.
+/// A handle's bits in a free entry: those of no handle.
 const FREE: u64 = u64::MAX;
-/// The bits of no handle: an entry that a thread is filling or freeing.
+/// A handle's bits in an entry that a thread is filling or freeing: those of no handle.
 const TAKEN: u64 = u64::MAX - 1;
 
 struct Entry {
     handle: AtomicU64,
-    /// As in [`TaggedAttribute`]; null in an entry that is free.
+    /// As in [`TaggedAttribute`]; null in a free entry.
     carried: AtomicPtr<()>,
 }
 
@@ -37,8 +37,8 @@ pub(super) const CART: usize = 2;
 pub(super) const GRAPH: usize = 3;
 pub(super) const DIST_GRAPH: usize = 4;
 
-/// The attribute of a communicator: an address whose low bits, which its alignment leaves free, say of
-/// which kind it is. `MPI_Topo_test` needs no more.
+/// The attribute of a communicator: an address whose low bits, which are free because of its alignment, hold its kind.
+/// `MPI_Topo_test` needs no more.
 #[derive(Clone, Copy)]
 pub(in crate::host) struct TaggedAttribute(*const ());
 
@@ -46,10 +46,10 @@ pub(in crate::host) struct TaggedAttribute(*const ());
 pub(in crate::host) const KIND: usize = 7;
 
 impl TaggedAttribute {
-    /// Stands for the attribute of a communicator whose topology it is not.
+    /// Marks the attribute of a communicator whose topology it is not.
     pub(in crate::host) const NOTHING: Self = Self(ptr::without_provenance(1));
 
-    /// The attribute at this address, of a kind that is neither 0 nor that of [`Self::NOTHING`].
+    /// The attribute at this address, of a kind other than 0 and that of [`Self::NOTHING`].
     pub(in crate::host) fn new(attached: *const (), kind: usize) -> Self {
         debug_assert!((2..=KIND).contains(&kind));
         Self(attached.map_addr(|address| address | kind))
@@ -77,17 +77,17 @@ static ENTRIES: [Set; SETS] = [const {
     )
 }; SETS];
 
-/// The number of attributes, or more, that have no entry.
+/// An upper bound on the number of attributes without an entry.
 static WITHOUT_ENTRY: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts an attribute that a communicator is about to carry, which has no entry yet.
+/// Counts an attribute that a communicator is about to carry, and that has no entry yet.
 pub(in crate::host) fn count() {
     WITHOUT_ENTRY.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts an attribute less, which has an entry or is gone.
+/// Counts one attribute less, which has an entry now or is gone.
 pub(in crate::host) fn uncount() {
-    // Pairs with the acquire in `is_complete`. What a host has left to its end is not counted any more.
+    // Pairs with the acquire in `is_complete`. Attributes that the host discarded at its end are no longer counted.
     let less = |count: usize| count.checked_sub(1);
     let _ = WITHOUT_ENTRY.fetch_update(Ordering::Release, Ordering::Relaxed, less);
 }
@@ -106,10 +106,10 @@ fn bits(comm: MPI_Comm) -> u64 {
     comm.0 as u64
 }
 
-/// The entries in which a handle may lie.
+/// The entries in which a handle may be.
 #[inline]
 fn entries(bits: u64) -> &'static [Entry; WAYS] {
-    // The golden ratio spreads integers that count up as well as addresses.
+    // The golden ratio spreads consecutive integers as well as addresses.
     &ENTRIES[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SETS.ilog2())) as usize].0
 }
 
@@ -128,7 +128,7 @@ pub(in crate::host) fn find(comm: MPI_Comm) -> Option<TaggedAttribute> {
     None
 }
 
-/// Says to the compiler that most handles lie in the first of their entries.
+/// Tells the compiler that most handles are in the first of their entries.
 #[cold]
 fn other_entry() {}
 
@@ -147,7 +147,7 @@ pub(in crate::host) fn insert(comm: MPI_Comm, carried: TaggedAttribute) -> bool 
     })
 }
 
-/// Forgets all communicators, with which the host has ended.
+/// Forgets all communicators, when the host has ended.
 #[cfg(mpi_sessions)]
 pub(in crate::host) fn clear() {
     for entry in ENTRIES.iter().flat_map(|set| &set.0) {

@@ -1,4 +1,4 @@
-//! The topology of a communicator, from the [`cache`] or from the host's attribute.
+//! Finds the topology of a communicator, in the [`cache`] or in the host's attribute.
 
 use std::ffi::{c_int, c_void};
 
@@ -16,8 +16,8 @@ use crate::topology;
 ///
 /// # Safety
 ///
-/// The communicator is not freed by another thread while the reference lives. MPI forbids
-/// programs to free what they still use, so this holds for the time of one MPI call on it.
+/// No other thread frees the communicator while the reference lives. MPI forbids programs to free objects that they
+/// still use, so this holds for the time of one MPI call on it.
 #[inline]
 pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyAttribute>> {
     // SAFETY: as the caller promises.
@@ -32,7 +32,7 @@ pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyA
 ///
 /// # Safety
 ///
-/// As [`attached`].
+/// As for [`attached`].
 #[inline(always)]
 unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a TopologyAttribute>> {
     // SAFETY: null, or a value of our attribute, which lives until `delete` has taken it out of the cache.
@@ -48,7 +48,7 @@ impl ByTopology {
     ///
     /// # Safety
     ///
-    /// As [`attached`].
+    /// As for [`attached`].
     #[inline(always)]
     pub(crate) unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a TopologyAttribute>> {
         // SAFETY: as the caller promises.
@@ -57,7 +57,7 @@ impl ByTopology {
 
     /// # Safety
     ///
-    /// As [`attached`].
+    /// As for [`attached`].
     pub(crate) unsafe fn found<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyAttribute>> {
         // SAFETY: as the caller promises.
         unsafe { attached(comm) }
@@ -77,17 +77,17 @@ impl ByKind {
         numbers
     };
 
-    /// The kind by the cache, also of a communicator that has no entry because it has no topology: hosts take longer to
-    /// look for an attribute in vain than for their own answer.
+    /// The kind from the cache, even for a communicator that has no entry because it has no topology: hosts take longer
+    /// to search for an attribute in vain than for their own query.
     ///
     /// # Safety
     ///
-    /// None is needed; this is as [`ByTopology::known`].
+    /// None; this has the signature of [`ByTopology::known`].
     #[inline(always)]
     pub(crate) unsafe fn known(comm: MPI_Comm) -> Option<c_int> {
         // SAFETY: a constant of the host.
         let is_null = comm == unsafe { sys::cg_comm_null };
-        // Before it is looked for: it may get its entry meanwhile.
+        // Read before the lookup: the communicator may get its entry meanwhile.
         let is_complete = cache::is_complete();
         match cache::find(comm) {
             Some(carried) => Some(Self::NUMBERS[carried.kind()]),
@@ -95,11 +95,11 @@ impl ByKind {
         }
     }
 
-    /// The kind by the host's attribute.
+    /// The kind from the host's attribute.
     ///
     /// # Safety
     ///
-    /// As [`attached`].
+    /// As for [`attached`].
     pub(crate) unsafe fn found(comm: MPI_Comm) -> Result<c_int> {
         // SAFETY: as the caller promises.
         let found = unsafe { attached(comm)? };
@@ -111,7 +111,7 @@ impl ByKind {
 ///
 /// # Safety
 ///
-/// As [`attached`].
+/// As for [`attached`].
 #[cold]
 #[inline(never)]
 unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyAttribute>> {

@@ -1,5 +1,5 @@
-/* The processes of a communicator, on hosts that copy attributes to communicators of other groups:
- * Open MPI in MPI_Comm_create_group. Elsewhere attributes go with duplicates only, and nothing is asked. */
+/* The processes of a communicator, on hosts that copy attributes to communicators of other groups: Open MPI in
+ * MPI_Comm_create_group. Elsewhere only duplicates get attributes, and no group is needed. */
 #include "cartograph_host.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #pragma weak PMPI_Group_free
 #pragma weak PMPI_Group_range_incl
 
-/* Processes that are compared at a time. MPI_Group_compare looks for each process of one group among all
+/* The number of processes that are compared at a time. MPI_Group_compare searches for each process of one group in all
  * of the other, so its time for two whole groups is the square of their size. */
 enum { BLOCK = 16 };
 
@@ -21,7 +21,7 @@ void *cg_group_of(MPI_Comm comm)
     return PMPI_Comm_group(comm, &group) == MPI_SUCCESS ? group : NULL;
 }
 
-/* Returns whether processes first to last of two groups are the same in the same order. */
+/* True if processes first to last of two groups are the same in the same order. */
 static int alike(MPI_Group one, MPI_Group other, int first, int last)
 {
     MPI_Group some = MPI_GROUP_NULL, others = MPI_GROUP_NULL;

@@ -1,4 +1,4 @@
-//! Keys of attributes, made when first needed.
+//! Keys of attributes, created when first needed.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -48,7 +48,7 @@ impl Key {
         Self { number, taken: AtomicBool::new(false), copy, delete, is_lasting: false }
     }
 
-    /// A key whose attributes are there while the host deletes those that the program has set.
+    /// A key whose attributes still exist while the host deletes those of the program.
     pub(in crate::host) const fn lasting(copy: Copy, delete: Delete) -> Self {
         Self { is_lasting: true, ..Self::new(copy, delete) }
     }
@@ -86,19 +86,19 @@ impl Key {
         }
     }
 
-    /// Caches a value. The attribute owns it from then on; `delete` gives it back.
+    /// Caches a value. The attribute owns it from then on; `delete` returns it.
     pub(in crate::host) fn put(&self, comm: MPI_Comm, value: *mut c_void) -> Result {
         let number = self.make()?;
         // SAFETY: a key of ours, whose values are of the kind that its callbacks expect.
         check(unsafe { sys::PMPI_Comm_set_attr(comm, number, value) })
     }
 
-    /// Caches a value unless the communicator has one, which another thread may be using: a second would delete the
-    /// first. Returns whether it did; if not, the value is still the caller's. For what can be done without: no handler
-    /// hears that there is no room for it.
+    /// Caches a value unless the communicator has one, which another thread may be using: a second one would delete the
+    /// first. Returns whether it did; if not, the caller still owns the value. Only for values that are dispensable: no
+    /// handler is called if there is no room.
     ///
-    /// One of two threads waits for the other, but not forever: a host may call back a program that calls
-    /// us, with a lock held for which the other waits.
+    /// One of two threads waits for the other, but not forever: a host may call back a program that calls us, holding a
+    /// lock for which the other waits.
     pub(in crate::host) fn put_if_absent(
         &self,
         comm: MPI_Comm,
@@ -123,7 +123,7 @@ impl Key {
         Ok(false)
     }
 
-    /// The value that a communicator carries.
+    /// The value cached on a communicator.
     #[inline]
     pub(in crate::host) fn get(&self, comm: MPI_Comm) -> Result<Option<*mut c_void>> {
         let Some(number) = self.made() else { return Ok(None) };
@@ -135,11 +135,11 @@ impl Key {
         Ok((found != 0).then_some(value))
     }
 
-    /// Gives the key up; the next function that needs one creates another.
+    /// Releases the key; the next function that needs one creates another.
     pub(in crate::host) fn retire(&self, way: Retirement) {
         let mut number = self.number.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
         if number != sys::CG_KEYVAL_INVALID && way == Retirement::Freed {
-            // SAFETY: a key of ours. The host keeps it until the last callback of it is done.
+            // SAFETY: a key of ours. The host keeps it until the last callback has run.
             unsafe { sys::PMPI_Comm_free_keyval(&raw mut number) };
         }
     }

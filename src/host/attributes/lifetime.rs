@@ -1,8 +1,8 @@
 //! The lifetime of our keys.
 //!
 //! A host may end with its world or its last session and start again with another session, and then give the number of
-//! our key to other code. So without a world a key goes with the last of its attributes, and the next function that needs
-//! one makes another. MPI_COMM_WORLD is not re-created, so with a world keys stay until it ends.
+//! our key to other code. So without a world, a key is freed with the last of its attributes, and the next function
+//! that needs one creates another. MPI_COMM_WORLD is not re-created, so with a world, keys stay until it ends.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -15,14 +15,14 @@ use super::key::{Key, Retirement, no_copy};
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, errors, family};
 
-/// Carried by `MPI_COMM_SELF`, so that the host says when the world ends.
+/// Carried by `MPI_COMM_SELF`, so that the host signals the end of the world.
 static HOOK: Key = Key::new(no_copy, world_ends);
 
-/// The world exists, or its end was not seen.
+/// The world exists, or its end was not noticed.
 const BEFORE: u8 = 0;
-/// The world has ended, and communicators with attributes of ours were left.
+/// The world has ended, and communicators with attributes of ours remained.
 const LEFT: u8 = 1;
-/// The world has ended, and with it the keys of its time.
+/// The world has ended, and its keys with it.
 const AFTER: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(BEFORE);
@@ -30,7 +30,7 @@ static STATE: AtomicU8 = AtomicU8::new(BEFORE);
 /// The number of communicators that carry a topology.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// Gives up the keys of a module.
+/// Releases the keys of a module.
 type Retire = fn(Retirement);
 
 /// The retiring functions of the modules that have keys: of topologies and of datatypes.
@@ -43,11 +43,11 @@ pub(in crate::host) fn retires_with_the_last(retire: Retire) {
     *owners.iter_mut().find(|owner| is_it(owner)).expect("a place for each module") = Some(retire);
 }
 
-/// Frees what a module has of the host, which ends.
+/// Frees the objects that a module has in the host, which is ending.
 type AtEnd = fn();
 
-/// The functions that modules have called at the start of `MPI_Finalize`: of datatypes, of persistent requests, of private
-/// communicators, of that of the process alone and of earlier topologies.
+/// The functions that modules have called at the start of `MPI_Finalize`: for datatypes, persistent requests, private
+/// communicators, the process's own communicator, and earlier topologies.
 static AT_THE_END: Mutex<[Option<AtEnd>; 5]> = Mutex::new([None; 5]);
 
 /// Registers `end`, which is called when the world ends; a second registration has no effect.
@@ -63,7 +63,7 @@ pub(in crate::host) fn count_up() {
     LIVE.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts one communicator with an attribute less. Those that a host has left to its end are not counted any more.
+/// Counts one communicator with an attribute less. Those that the host discarded at its end are no longer counted.
 pub(in crate::host) fn count_down() {
     let less = |live: usize| live.checked_sub(1);
     if LIVE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) == Ok(1) {
@@ -71,12 +71,12 @@ pub(in crate::host) fn count_down() {
     }
 }
 
-/// Makes sure that the end of `MPI_COMM_WORLD` is noticed, if there is one; true if it is. Called for each new topology.
+/// Ensures that the end of `MPI_COMM_WORLD` is noticed, if there is one; true if it is. Called for each new topology.
 pub(in crate::host) fn watch() -> bool {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     // SAFETY: asks the host for its state, which is allowed at any time.
     let is_active = || unsafe { sys::cg_is_active() } != 0;
-    // SMPI frees the attributes of MPI_COMM_SELF when MPI has ended.
+    // SMPI frees the attributes of MPI_COMM_SELF after MPI has ended.
     if WATCHED.load(Ordering::Relaxed) {
         return true;
     }
@@ -94,7 +94,7 @@ unsafe extern "C" fn world_ends(
     _value: *mut c_void,
     _extra_state: *mut c_void,
 ) -> c_int {
-    // SAFETY: no wait of ours is under way while MPI ends.
+    // SAFETY: no wait of ours is in progress while MPI ends.
     unsafe { sys::cg_free_relay() };
     host_ends();
     if LIVE.load(Ordering::Relaxed) != 0 {
@@ -106,7 +106,7 @@ unsafe extern "C" fn world_ends(
     sys::CG_SUCCESS
 }
 
-/// Gives up the keys if that is safe, when the last communicator with an attribute of ours is gone.
+/// Releases the keys if that is safe, when the last communicator with an attribute of ours is gone.
 fn nothing_is_live() {
     // SAFETY: asks the host for its state, which is allowed at any time.
     let [world_was_there, is_active] =
@@ -116,7 +116,7 @@ fn nothing_is_live() {
         // A program that uses only sessions frees communicators while the host is active.
         BEFORE if !world_was_there => retire(Retirement::Freed),
         AFTER => retire(Retirement::Freed),
-        // The host may be freeing the remaining communicators in MPI_Finalize, and may not be called any more.
+        // The host may be freeing the remaining communicators in MPI_Finalize, and may no longer be called.
         _ => {
             STATE.store(AFTER, Ordering::Relaxed);
             retire(Retirement::Abandoned);
@@ -124,14 +124,15 @@ fn nothing_is_live() {
     }
 }
 
-/// Frees what modules have of a host that is about to end.
+/// Frees the objects of modules in a host that is about to end.
 pub(in crate::host) fn host_ends() {
-    // Not under the lock: the host is called.
+    // Not under the lock, since the host is called.
     let ends = *AT_THE_END.lock().unwrap_or_else(PoisonError::into_inner);
     ends.into_iter().flatten().for_each(|end| end());
 }
 
-/// Forgets a host that has ended, with all that it left: handles of communicators, numbers of keys, and error codes.
+/// Forgets a host that has ended, with everything that it left: handles of communicators, numbers of keys, and error
+/// codes.
 #[cfg(mpi_sessions)]
 pub(in crate::host) fn host_has_ended() {
     cache::clear();
@@ -144,7 +145,7 @@ pub(in crate::host) fn host_has_ended() {
 
 fn retire(way: Retirement) {
     errors::forget_codes();
-    // Not under the lock: the host is called.
+    // Not under the lock, since the host is called.
     let owners = *OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
     for retire in owners.into_iter().flatten() {
         retire(way);

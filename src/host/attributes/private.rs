@@ -1,10 +1,10 @@
-//! Private communicators: they have the processes of a topology, and keep our messages apart from the program's.
+//! Private communicators: they have the processes of a topology, and separate our messages from the program's.
 //!
-//! On hosts where they are made with the topology, topologies of all processes of `MPI_COMM_WORLD`, or of a communicator that
-//! has a topology, share one. It is kept with that communicator, and each topology has its own tags. All
-//! processes make these topologies in the same order, as the standard has it for collective calls on one communicator, and
-//! so agree on the tags without a message. On any other communicator it could only be an attribute, and a constructor may be
-//! called while the host copies the attributes of that communicator.
+//! On hosts where they are created with the topology, topologies of all processes of `MPI_COMM_WORLD`, or of a
+//! communicator that has a topology, share one. It is stored with that communicator, and each topology has its own
+//! tags. All processes create these topologies in the same order, as the standard requires for collective calls on one
+//! communicator, and so agree on the tags without a message. On any other communicator it could only be an attribute,
+//! and a constructor may be called while the host copies the attributes of that communicator.
 
 use std::ffi::c_int;
 use std::mem;
@@ -16,23 +16,23 @@ use crate::engine::Comm;
 use crate::host::sys::MPI_Comm;
 use crate::host::{HostComm, Result};
 
-/// The private communicator of topologies that were made on `MPI_COMM_WORLD`.
+/// The private communicator of topologies created on `MPI_COMM_WORLD`.
 static OF_WORLD: SharedPrivate = SharedPrivate::new();
 
-/// Topologies that share a communicator. With tags up to 32,767, which every host allows (MPI 4.1, 9.1.2), that leaves 128
-/// for messages between the same two processes in one direction.
+/// The number of topologies that share a communicator. With tags up to 32,767, which every host allows (MPI 4.1,
+/// 9.1.2), that leaves 128 for messages between the same two processes in one direction.
 const MOST_SHARING: c_int = 256;
 
 /// A private communicator.
 pub(crate) struct Private {
     comm: MPI_Comm,
-    /// The number of the topology among those that share the communicator, and the most that can.
+    /// The index of the topology among those that share the communicator, and their maximal number.
     number: c_int,
     most: c_int,
     shared: Option<Arc<Shared>>,
 }
 
-/// The place of a private communicator of several topologies, if it was made.
+/// The private communicator of several topologies, if it exists.
 pub(super) struct SharedPrivate(Mutex<Option<Arc<Shared>>>);
 
 impl SharedPrivate {
@@ -40,7 +40,7 @@ impl SharedPrivate {
         Self(Mutex::new(None))
     }
 
-    /// The part of a topology on `comm`; `None` if the host has no room. Collective over `comm`.
+    /// The share of a topology on `comm`; `None` if the host has no room. Collective over `comm`.
     pub(super) fn next(&self, comm: &HostComm) -> Result<Option<Private>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(found) = known.and_then(Private::next_of) {
@@ -56,23 +56,24 @@ impl SharedPrivate {
         Ok(Private::next_of(made))
     }
 
-    /// Gives it up. Collective where no topology has it.
+    /// Releases it. Collective if no topology uses it.
     pub(super) fn release(&self) -> Result {
         let shared = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         shared.map_or(Ok(()), release)
     }
 }
 
-/// A private communicator of several topologies. The last of them frees it, or the communicator that it is kept with.
+/// A private communicator of several topologies. The last of them frees it, or the communicator with which it is
+/// stored.
 struct Shared {
     comm: MPI_Comm,
-    /// The topologies that have had it.
+    /// The number of topologies that have used it.
     topologies: AtomicI32,
 }
 
 // SAFETY: the host's handle, which any thread of the process may use under MPI's rules.
 unsafe impl Send for Shared {}
-// SAFETY: as above; what changes in it is atomic.
+// SAFETY: as above; its mutable state is atomic.
 unsafe impl Sync for Shared {}
 
 impl Private {
@@ -92,7 +93,7 @@ impl Private {
         OF_WORLD.next(comm)
     }
 
-    /// The part of the next topology that shares one, unless too many do.
+    /// The share of the next topology, unless there are too many.
     fn next_of(shared: Arc<Shared>) -> Option<Self> {
         let number = shared.topologies.fetch_add(1, Ordering::Relaxed);
         let (comm, most) = (shared.comm, MOST_SHARING);
@@ -105,7 +106,7 @@ impl Private {
         HostComm(self.comm)
     }
 
-    /// The tag of messages of a pairing.
+    /// The tag of messages with a pairing.
     #[inline]
     pub(crate) fn tag(&self, pairing: c_int) -> c_int {
         self.number + self.most * pairing
@@ -129,8 +130,8 @@ fn release(shared: Arc<Shared>) -> Result {
     Arc::into_inner(shared).map_or(Ok(()), |last| HostComm(last.comm).free())
 }
 
-/// Gives up the private communicator that is kept with `MPI_COMM_WORLD`, before the host ends.
+/// Releases the private communicator that is stored with `MPI_COMM_WORLD`, before the host ends.
 fn forget_of_world() {
-    // The host ends; what it does not take back is gone with it.
+    // The host is ending, so communicators that it fails to free end with it.
     drop(OF_WORLD.release());
 }

@@ -17,44 +17,43 @@ use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, sentinel};
 use crate::topology::Topology;
 
-/// The key of our attribute, made with the first topology of the process.
+/// The key of our attribute, created with the first topology of the process.
 pub(super) static KEY: Key = Key::lasting(copy, delete);
 
 /// The attribute by which a communicator carries its topology.
 pub(crate) struct TopologyAttribute {
     /// The topology, shared with the communicator's duplicates.
     pub(crate) topology: Arc<Topology>,
-    /// The number of processes of the communicator that the topology was made for.
+    /// The number of processes of the communicator for which the topology was created.
     size: c_int,
-    /// True if the communicator, or the one that it is a duplicate of, was created as a distributed graph of the host.
+    /// True if the communicator, or the one of which it is a duplicate, was created as a distributed graph of the host.
     pub(in crate::host) host_graph: bool,
-    /// The setting of combining for neighborhood collectives; off on all processes or on none.
+    /// The setting of combining for neighborhood collectives; the same on all processes.
     pub(crate) combine: Combine,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
     rank: AtomicI32,
-    /// For a copy, the processes of the original. Compared with the communicator's when it is
-    /// first asked about.
+    /// For a copy, the processes of the original, compared with the communicator's on first use.
     copied_from: Option<Group>,
-    /// A communicator of the same processes for our own messages, once it is made; `None` inside if the host has no
-    /// room for it. It is not shared: calls on a communicator and on its duplicate may come in any order.
+    /// A communicator of the same processes for our own messages, once it exists; `None` inside if the host has no room
+    /// for it. It is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<Option<Private>>,
-    /// True if messages may be in flight on the private communicator that no call waits for.
+    /// True if messages for which no call waits may be in flight on the private communicator.
     spoilt: AtomicBool,
-    /// The data that neighborhood collectives [keep](Self::kept) here, if there were any.
+    /// The data that neighborhood collectives [cache](Self::kept) here, if any.
     kept: OnceLock<Box<dyn Any>>,
     /// True if the communicator has an entry in the cache.
     has_entry: AtomicBool,
-    /// The private communicator of the topologies that are made on this communicator.
+    /// The private communicator of the topologies created on this communicator.
     of_next: SharedPrivate,
 }
 
 // The cache needs the low bits of addresses.
 const _: () = assert!(align_of::<TopologyAttribute>() > cache::KIND);
 
-/// A rank that was not asked for yet.
+/// A rank that is not yet known.
 const UNKNOWN: c_int = -1;
 
-/// The value for no rank: the topology is another communicator's, see [`Group`].
+/// The value for no rank: the topology belongs to another communicator, see [`Group`].
 const ELSEWHERE: c_int = -2;
 
 impl TopologyAttribute {
@@ -80,32 +79,31 @@ impl TopologyAttribute {
         self.size
     }
 
-    /// The rank of this process in the communicator. Each process has its own `TopologyAttribute`, also where
-    /// a host runs several in one address space: it makes a communicator for each.
+    /// The rank of this process in the communicator. Each process has its own `TopologyAttribute`, even on a host that
+    /// runs several in one address space: it creates a communicator for each.
     #[inline]
     pub(crate) fn rank(&self) -> c_int {
         self.rank.load(Ordering::Relaxed)
     }
 
     /// The private communicator, on which blocking neighborhood collectives send; `None` on all processes or on none.
-    /// If it [is made late](makes_late), the first call is collective over `comm`.
+    /// If it [is created late](makes_late), the first call is collective over `comm`.
     #[inline]
     pub(crate) fn private(&self, comm: MPI_Comm) -> Option<&Private> {
         // Only one thread of a process may be in a collective call on a communicator.
         self.private.get_or_init(|| HostComm(comm).private().map(Private::of_one)).as_ref()
     }
 
-    /// The private communicator if there is one by now. Local.
+    /// The private communicator, if it exists already. Local.
     pub(crate) fn made_private(&self) -> Option<&Private> {
         self.private.get()?.as_ref()
     }
 
-    /// Drops what no communicator carries, and frees the private communicators.
+    /// Drops an attribute that no communicator carries, and frees the private communicators.
     pub(in crate::host) fn discard(self) -> Result {
         let spoilt = self.is_spoilt();
         let freed = match self.private.into_inner().flatten() {
-            // Messages that are left on it could be taken for others on a communicator to which the host gives the same
-            // number.
+            // Messages left on it could be received on a later communicator to which the host gives the same number.
             Some(private) if spoilt => {
                 private.abandon();
                 Ok(())
@@ -116,7 +114,8 @@ impl TopologyAttribute {
         freed.and(self.of_next.release())
     }
 
-    /// Messages are left in flight on the private communicator, where a later collective could receive them.
+    /// Records that messages were left in flight on the private communicator, where a later collective could receive
+    /// them.
     pub(crate) fn spoil(&self) {
         self.spoilt.store(true, Ordering::Relaxed);
     }
@@ -127,11 +126,11 @@ impl TopologyAttribute {
         self.spoilt.load(Ordering::Relaxed)
     }
 
-    /// A value that the one module which uses it derives from the topology, kept as long as the topology.
+    /// A value that a single module derives from the topology, cached as long as the topology.
     ///
     /// # Panics
     ///
-    /// If two types are asked for.
+    /// If two types are requested.
     #[inline]
     pub(in crate::host) fn kept<T: Default + 'static>(&self) -> &T {
         let kept = self.kept.get_or_init(|| Box::<T>::default());
@@ -157,8 +156,8 @@ impl TopologyAttribute {
         }
     }
 
-    /// Gives the communicator that carries this an entry in the cache, if it has none and there is room. Of two threads
-    /// one does it.
+    /// Gives the communicator that carries this an entry in the cache, if it has none and there is room. If two threads
+    /// try, one does it.
     pub(super) fn cache(&self, comm: MPI_Comm, fits: bool) {
         if self.has_entry.swap(true, Ordering::Relaxed) {
             return;
@@ -171,7 +170,7 @@ impl TopologyAttribute {
         }
     }
 
-    /// Takes the communicator out of the cache, which carries this no more.
+    /// Removes the communicator, which no longer carries this, from the cache.
     pub(super) fn uncache(&self, comm: MPI_Comm) {
         if self.has_entry.load(Ordering::Relaxed) {
             cache::forget(comm);
@@ -180,9 +179,9 @@ impl TopologyAttribute {
         }
     }
 
-    /// The attribute for a communicator that the host makes of `comm`, which carries this.
+    /// The attribute for a communicator that the host derives from `comm`, which carries this.
     fn copy(&self, comm: MPI_Comm) -> Option<Self> {
-        // A copy of a copy that was not asked about: the processes of the first original count.
+        // A copy of an unused copy: the processes of the first original count.
         if !self.fits(comm).unwrap_or(false) {
             return None;
         }
@@ -190,7 +189,7 @@ impl TopologyAttribute {
         Some(Self { copied_from: Some(Group::of(comm)), combine: self.combine, ..copy })
     }
 
-    /// True if this is the topology of `comm`, on all its processes alike.
+    /// True if this is the topology of `comm`; the same on all its processes.
     pub(super) fn fits(&self, comm: MPI_Comm) -> Result<bool> {
         if self.rank() == UNKNOWN {
             let of_comm = HostComm(comm);
@@ -203,15 +202,15 @@ impl TopologyAttribute {
     }
 }
 
-/// Returns whether a private communicator is made with the first blocking collective rather than with the topology. On
-/// hosts that create communicators one at a time, a collective would wait for unrelated creations.
+/// True if a private communicator is created with the first blocking collective rather than with the topology. On hosts
+/// that create communicators one at a time, a collective would wait for unrelated creations.
 pub(in crate::host) fn makes_late() -> bool {
     // SAFETY: asks the host which it is.
     unsafe { sys::cg_makes_communicators_at_once() != 0 }
 }
 
 /// The attribute of a new communicator: its topology as seen by this process, whether the host has it too, and its
-/// private communicator if it exists already.
+/// private communicator if that exists already.
 pub(in crate::host) fn prepare(
     comm: &HostComm,
     topology: Topology,
@@ -227,7 +226,8 @@ pub(in crate::host) fn prepare(
     Ok(Box::new(TopologyAttribute { combine, ..attached }))
 }
 
-/// Gives a new communicator its attribute. On failure that is dropped, with the private communicator. Local.
+/// Attaches its attribute to a new communicator. On failure the attribute is dropped, with the private communicator.
+/// Local.
 pub(in crate::host) fn put(comm: &HostComm, attached: Box<TopologyAttribute>) -> Result {
     let value = Box::into_raw(attached);
     cache::count();
@@ -236,7 +236,7 @@ pub(in crate::host) fn put(comm: &HostComm, attached: Box<TopologyAttribute>) ->
     lifetime::watch();
     let set = KEY.put(comm.0, value.cast());
     if set.is_err() {
-        // SAFETY: the host refused the value, so the box is still ours.
+        // SAFETY: the host rejected the value, so we still own the box.
         let attached = unsafe { Box::from_raw(value) };
         cache::uncount();
         lifetime::count_down();
@@ -281,13 +281,13 @@ unsafe extern "C" fn delete(
     let attached = unsafe { Box::from_raw(value.cast::<TopologyAttribute>()) };
     attached.uncache(comm);
     lifetime::count_down();
-    // All processes free the communicator, so all free the private ones. One that the host does not take back is no fault
-    // of this call: after an error it would keep the attribute, whose value is gone.
+    // All processes free the communicator, so all free the private ones. If the host fails to free one, that is no
+    // fault of this call: after an error it would keep the attribute, whose value is gone.
     drop(attached.discard());
     sys::CG_SUCCESS
 }
 
-/// Gives up the key, which no communicator has an attribute of any more.
+/// Releases the key, once no communicator has such an attribute.
 fn retire(way: Retirement) {
     KEY.retire(way);
 }

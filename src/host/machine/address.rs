@@ -1,5 +1,4 @@
-//! The network address of a process's node: from Slurm's variables, and from a file of the user
-//! of its host.
+//! The network address of a process's node: from Slurm's variables, and from a user's file by host name.
 
 use std::ffi::{CStr, c_int};
 use std::sync::{Once, OnceLock};
@@ -12,10 +11,10 @@ use crate::launcher::variables::SLURM;
 use crate::machine::Machine;
 use crate::machine::address::{self, ReportedAddress, host_number};
 
-/// The longest name of a host, in bytes: Linux has no longer ones.
+/// The longest host name on Linux, in bytes.
 const NAME_BYTES: usize = 64;
 
-/// The length in words of what a process sends about its node's address: that by Slurm, and the host's name.
+/// The number of words that a process sends about its node's address: Slurm's address, and the host name.
 pub(super) const WORDS: usize = address::WORDS + NAME_BYTES / size_of::<c_int>();
 
 /// This process's information about its node's address, as words. Reads the environment once per process.
@@ -33,7 +32,7 @@ pub(super) fn of_this_process() -> [c_int; WORDS] {
     })
 }
 
-/// The name of the host in the words of a process; empty if it is not known.
+/// The host name in the words of a process; empty if unknown.
 pub(super) fn host_of(words: &[c_int]) -> String {
     let name: Vec<u8> =
         words[address::WORDS..].iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -41,7 +40,8 @@ pub(super) fn host_of(words: &[c_int]) -> String {
     String::from_utf8_lossy(&name[..end]).into_owned()
 }
 
-/// The node's name in Slurm, if Slurm started this process: mpiexec may pass on the variables of its own node.
+/// The node's name in Slurm, if Slurm started this process: mpiexec may pass on the variables of the node on which it
+/// runs.
 fn node_name() -> Option<String> {
     let word = |name| set(name).map(|value| value.to_string_lossy().into_owned());
     // SAFETY: asks the host for its state, which is allowed at any time.
@@ -60,14 +60,14 @@ fn host_name() -> String {
     name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Adds the groups of nodes from the first source that is consistent. `words` has for each rank its words and
-/// its rank in `MPI_COMM_WORLD`. Contradictions are added to `notes`.
+/// Adds the groups of nodes from the first consistent source. `words` has for each rank its words and its rank in
+/// `MPI_COMM_WORLD`. Contradictions are added to `notes`.
 pub(super) fn add<'a>(
     layout: Machine,
     words: impl Iterator<Item = (&'a [c_int], c_int)> + Clone,
     notes: &mut Vec<String>,
 ) -> Machine {
-    // Users know processes by their rank in the world.
+    // Users know processes by their rank in MPI_COMM_WORLD.
     let in_world = |rank: usize| {
         let (_, in_world) = words.clone().nth(rank).unwrap_or((&[], -1));
         usize::try_from(in_world).unwrap_or(rank)
@@ -99,7 +99,7 @@ pub(super) fn add<'a>(
     }
 }
 
-/// Reads what a file of the user's says of the processes' nodes.
+/// Reads the addresses of the processes' nodes from the user's file.
 fn of_file<'a>(
     machine: &Machine,
     file: &WrittenNetworkMap,
@@ -117,6 +117,6 @@ fn of_file<'a>(
     }
     machine.addressed(known, network_map.is_distinct()).map_err(|why| {
         let why = why.renumbered(in_world);
-        format!("CARTOGRAPH_LAYOUT: the place of the node in the file {why}: switches ignored")
+        format!("CARTOGRAPH_LAYOUT: the node's address in the file {why}: switches ignored")
     })
 }

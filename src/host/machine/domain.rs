@@ -14,8 +14,8 @@ pub(super) const WORDS: usize = 2;
 /// An unknown domain.
 const UNKNOWN: u16 = u16::MAX;
 
-/// The package, NUMA domain and cache that this process is bound to, as words. Reads some files of the kernel,
-/// once per process.
+/// The package, NUMA domain and cache to which this process is bound, as words. Reads some kernel files, once per
+/// process.
 pub(super) fn of_this_process() -> [c_int; WORDS] {
     static DOMAINS: OnceLock<[c_int; WORDS]> = OnceLock::new();
     *DOMAINS.get_or_init(|| {
@@ -26,7 +26,7 @@ pub(super) fn of_this_process() -> [c_int; WORDS] {
     })
 }
 
-/// Adds a level to a layout for each kind of domain that all processes know. `words` has those of each rank.
+/// Adds a level to a layout for each kind of domain that all processes know. `words` has the domains of each rank.
 pub(super) fn add<'a>(
     mut layout: Machine,
     words: impl Iterator<Item = &'a [c_int]> + Clone,
@@ -47,12 +47,12 @@ pub(super) fn add<'a>(
 
 /// The CPUs that this process may use; none if Linux does not list them.
 fn bound_to() -> Vec<usize> {
-    /// More CPUs than Linux can be built for.
+    /// More CPUs than any Linux kernel supports.
     const MOST: usize = 1 << 16;
     const BITS: usize = u64::BITS as usize;
     let mut mask = vec![0u64; MOST / BITS];
-    // The process's own number asks for its first thread, which is what launchers bind; others may be bound to
-    // less by the program.
+    // The process's ID asks for its first thread, which launchers bind; the program may have bound other threads more
+    // narrowly.
     let (first, room) = (process::id() as libc::pid_t, mask.as_mut_ptr().cast());
     // SAFETY: the buffer has this length.
     let code = unsafe { libc::sched_getaffinity(first, MOST / 8, room) };

@@ -1,9 +1,9 @@
-//! The nodes of processes: the first constructor that needs them asks the host, and keeps them.
+//! The nodes of processes: the first constructor that needs them asks the host, and caches them.
 //!
-//! A constructor that may reorder, or that is reported, asks all processes of its communicator; no other function sends
-//! messages for this. Each process keeps the result with the communicator, because `MPI_Cart_map` is local, and with
-//! `MPI_COMM_WORLD` where that has the same processes. The layout of `MPI_COMM_WORLD` gives that of every part of it.
-//! `CARTOGRAPH_LAYOUT` gives a layout without any communication.
+//! A constructor that may reorder, or that is reported, gathers the nodes of all processes of its communicator; no
+//! other function sends messages for this. Each process caches the result with the communicator, because `MPI_Cart_map`
+//! is local, and with `MPI_COMM_WORLD` if that has the same processes. The layout of `MPI_COMM_WORLD` implies that of
+//! every part of it. `CARTOGRAPH_LAYOUT` gives a layout without any communication.
 
 mod address;
 mod domain;
@@ -27,12 +27,12 @@ use crate::machine::{Machine, Runs};
 /// The [`Runs`] of a communicator.
 static LAYOUT: Key = Key::new(no_copy, drop_arc::<Runs>);
 
-/// The layout of a communicator, if it is known without communication. Local, and leaves the communicator as it is.
+/// The layout of a communicator, if it is known without communication. Local, and does not change the communicator.
 pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     if comm.size()? == 1 {
         return Ok(Some(Arc::new((&Machine::one_node(1)).into())));
     }
-    // A program that uses only sessions may outlive the host's keys, so it keeps nothing.
+    // A program that uses only sessions may outlive the host's keys, so it caches nothing.
     if !is_active() {
         return Ok(None);
     }
@@ -55,9 +55,9 @@ pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     Ok(ranks_in_world(comm)?.map(|ranks| Arc::new((&part(ranks)).into())))
 }
 
-/// [`known`] for the agreement of a constructor, where it must not fail on one process alone. The layout is kept.
+/// [`known`] for the agreement of a constructor, where it must not fail on one process only. The layout is cached.
 pub(super) fn knowledge(comm: &HostComm) -> MachineKnowledge {
-    // If there is a world, its rank 0 reports wrong settings.
+    // If there is a world, its rank 0 reports invalid settings.
     if !is_active() {
         Settings::get().complain();
     }
@@ -73,8 +73,8 @@ pub(super) fn knowledge(comm: &HostComm) -> MachineKnowledge {
     }
 }
 
-/// The layout of a communicator, asked of all its processes and kept, on rank 0; `None` elsewhere, and where
-/// the host cannot tell. Collective.
+/// The layout of a communicator, gathered from all its processes and cached, on rank 0; `None` elsewhere, and if the
+/// host cannot tell. Collective.
 pub(super) fn gather(comm: &HostComm) -> Result<Option<Machine>> {
     let Some(place) = ProcessLocation::of_this_process(comm)? else { return Ok(None) };
     let places = comm.gather_alike(&place.words())?;
@@ -96,8 +96,7 @@ pub(super) fn gather(comm: &HostComm) -> Result<Option<Machine>> {
     }))
 }
 
-/// The names of hosts by the ranks in `MPI_COMM_WORLD` that run on them, as far as this process has gathered them for a
-/// report.
+/// The host names of the ranks in `MPI_COMM_WORLD`, as far as this process has gathered them for a report.
 static HOSTS: Mutex<BTreeMap<c_int, String>> = Mutex::new(BTreeMap::new());
 
 /// The list of the nodes' names, in the order of the layout; `None` if one is unknown or belongs to several nodes.
@@ -115,7 +114,7 @@ pub(super) fn host_list(comm: &HostComm, machine: &Machine) -> Option<String> {
     names.iter().all(|name| seen.insert(name)).then(|| host_list_of(&names))
 }
 
-/// Contradictions in what was gathered, until the report [takes](take_notes) it.
+/// Contradictions in the gathered data, until the report [takes](take_notes) them.
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Warnings about the layouts that were gathered since the last call.
@@ -131,7 +130,7 @@ struct ProcessLocation {
     domains: [c_int; domain::WORDS],
     /// The address of its node in the network.
     address: [c_int; address::WORDS],
-    /// Its rank in `MPI_COMM_WORLD` if rank 0 of the communicator is in that as well.
+    /// Its rank in `MPI_COMM_WORLD`, if rank 0 of the communicator is in that as well.
     rank_in_world: Option<c_int>,
 }
 
@@ -145,7 +144,7 @@ const ADDRESS: usize = 4 + domain::WORDS;
 const NOWHERE: c_int = -1;
 
 impl ProcessLocation {
-    /// `None` if the host cannot tell, on any process. Collective.
+    /// The location of this process; `None` if the host cannot tell, on any process. Collective.
     fn of_this_process(comm: &HostComm) -> Result<Option<Self>> {
         let mut node = 0;
         // SAFETY: a place for the number.
@@ -153,7 +152,7 @@ impl ProcessLocation {
         if code == sys::CG_ABSENT {
             return Ok(None);
         }
-        // A process that fails reports it in the gather, since others wait for it there.
+        // A process that fails reports it in the gather, where others wait for it.
         let node = (code == sys::CG_SUCCESS).then_some(node as u64);
         // SAFETY: a communicator of the program, and an existing world.
         let rank = is_active().then(|| unsafe { sys::cg_rank_in_shared_world(comm.0) });
@@ -177,19 +176,19 @@ impl ProcessLocation {
     }
 }
 
-/// The layout that rank 0 makes of the locations of all processes.
+/// The layout that rank 0 builds from the locations of all processes.
 struct GatheredLayout {
     layout: Machine,
     /// The same in the order of `MPI_COMM_WORLD`, if that has the same processes.
     of_world: Option<Machine>,
     /// The names of hosts by the rank in `MPI_COMM_WORLD`.
     hosts: Vec<(c_int, String)>,
-    /// Contradictions, which were not used.
+    /// Contradictions: these sources were not used.
     notes: Vec<String>,
 }
 
 impl GatheredLayout {
-    /// `None` if the host has failed somewhere. It needs memory for every process, here on rank 0 only.
+    /// `None` if the host failed on any process. Uses memory in proportion to the processes, here on rank 0 only.
     fn read(words: &[c_int]) -> Option<Self> {
         let places = || words.chunks_exact(WORDS);
         if places().any(|place| place[0] == 0) {
@@ -222,7 +221,8 @@ impl GatheredLayout {
     }
 }
 
-/// The warning that the MPI has a node for each process while several run on hosts of one name, and so on one machine.
+/// The warning that the MPI reports a node for each process although several run on hosts of one name, and thus on one
+/// machine.
 fn split_hosts(machine: &Machine, hosts: &[(c_int, String)]) -> Option<String> {
     let names: HashSet<&str> = hosts.iter().map(|(_, name)| &**name).collect();
     let processes = machine.ranks();
@@ -237,7 +237,7 @@ fn split_hosts(machine: &Machine, hosts: &[(c_int, String)]) -> Option<String> {
     })
 }
 
-/// Gives every process what rank 0 has found, of the communicator and of `MPI_COMM_WORLD`. Collective.
+/// Broadcasts the layouts of rank 0, of the communicator and of `MPI_COMM_WORLD`. Collective.
 fn share(comm: &HostComm, found: Option<&GatheredLayout>) -> Result<[Option<Runs>; 2]> {
     let of_comm = found.map(|found| Runs::from(&found.layout));
     let of_world = found.and_then(|found| found.of_world.as_ref()).map(Runs::from);
@@ -259,7 +259,7 @@ fn share(comm: &HostComm, found: Option<&GatheredLayout>) -> Result<[Option<Runs
     Ok([of_comm, of_world])
 }
 
-/// Gives every process the words of rank 0; every process knows their number. Collective.
+/// Broadcasts the words of rank 0; every process knows their number. Collective.
 fn broadcast(comm: &HostComm, words: Vec<u32>) -> Result<Vec<u32>> {
     if words.is_empty() {
         return Ok(words);
@@ -270,8 +270,8 @@ fn broadcast(comm: &HostComm, words: Vec<u32>) -> Result<Vec<u32>> {
     Ok(bytes.chunks_exact(4).map(word).collect())
 }
 
-/// Reads `CARTOGRAPH_LAYOUT` for `MPI_COMM_WORLD`. A mistake in it is reported once, by rank 0 of the communicator that
-/// it is needed for.
+/// Reads `CARTOGRAPH_LAYOUT` for `MPI_COMM_WORLD`. A fault in it is reported once, by rank 0 of the first communicator
+/// that needs it.
 fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Machine>> {
     static SAID: Once = Once::new();
     match Settings::get().written_layout(world.size()? as usize) {
@@ -286,41 +286,40 @@ fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Machine>> {
     }
 }
 
-/// The places that a communicator carries.
+/// The cached layout of a communicator.
 fn cached(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     let Some(value) = LAYOUT.get(comm.0)? else { return Ok(None) };
     let value = value.cast_const().cast::<Runs>();
-    // SAFETY: a value of our key comes from `keep`. The attribute holds its own share, and it is never
-    // replaced: it goes with the communicator, which is the caller's for the time of the call.
+    // SAFETY: a value of our key comes from `keep`. The attribute holds its own share and is never replaced: it ends
+    // with the communicator, which is the caller's for the time of the call.
     let runs = unsafe {
         Arc::increment_strong_count(value);
         Arc::from_raw(value)
     };
-    // Hosts differ in what they copy to communicators of other groups.
+    // Hosts differ in the attributes that they copy to communicators of other groups.
     Ok((runs.ranks() == comm.size()? as usize).then_some(runs))
 }
 
-/// Caches a layout where none is cached. Without the cache a later call finds the same layout again. In constructors
-/// only:
-/// any other function may be called by a program while the host goes through the communicator's attributes.
+/// Caches a layout if none is cached. Without the cache, a later call finds the same layout again. Only for
+/// constructors: a program may call any other function while the host iterates over the communicator's attributes.
 fn keep(comm: &HostComm, runs: Arc<Runs>) {
     if is_active() {
         let value = Arc::into_raw(runs);
         if !matches!(LAYOUT.put_if_absent(comm.0, value.cast_mut().cast()), Ok(true)) {
-            // SAFETY: the host has not taken the value, so this share is still ours.
+            // SAFETY: the host has not taken the value, so we still own this share.
             drop(unsafe { Arc::from_raw(value) });
         }
     }
 }
 
-/// Returns whether there is an `MPI_COMM_WORLD`.
+/// True if there is an `MPI_COMM_WORLD`.
 pub(super) fn is_active() -> bool {
     // SAFETY: asks the host for its state, which is allowed at any time.
     unsafe { sys::cg_is_active() != 0 }
 }
 
-/// The most steps that the host may take to find the ranks of one communicator in another, about a second:
-/// Open MPI compares each with each. Beyond it is faster to ask the processes themselves.
+/// The most steps that the host may take to find the ranks of one communicator in another, about a second: Open MPI
+/// compares all pairs. For more, it is faster to ask the processes themselves.
 const MOST_STEPS: i64 = 1 << 30;
 
 /// The rank in `MPI_COMM_WORLD` of every process of a communicator, or `None` if a process is not in it or the

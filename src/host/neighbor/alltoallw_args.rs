@@ -1,6 +1,6 @@
-//! The arguments of an all-to-all that stands for a neighborhood collective, kept with the
-//! communicator: programs repeat their collectives, and building arrays with an entry for each
-//! process, and datatypes, takes longer than comparing a layout.
+//! The arguments of an all-to-all that implements a neighborhood collective, cached with the communicator: programs
+//! repeat their collectives, and building arrays with an entry for each process, and datatypes, takes longer than
+//! comparing a layout.
 
 use std::ffi::c_int;
 use std::mem;
@@ -21,14 +21,14 @@ pub(super) struct BlockList<'a> {
     pub(super) ends: &'a Ends,
     pub(super) send: &'a dyn Fn(usize) -> Block,
     pub(super) receive: &'a dyn Fn(usize) -> Block,
-    /// The blocks of both sides, where both are regular.
+    /// The blocks of both sides, if both are regular.
     pub(super) regular: Option<[Regular; 2]>,
-    /// True if what the process sends to itself is among them.
+    /// True if they include the blocks of the process to itself.
     pub(super) with_own: bool,
 }
 
 impl BlockList<'_> {
-    /// The blocks that are sent, and those that are received.
+    /// The blocks to send, and those to receive.
     fn blocks(&self) -> impl Iterator<Item = Block> {
         let sends = self.ends.of(Direction::Send, self.with_own).iter();
         let receives = self.ends.of(Direction::Receive, self.with_own).iter();
@@ -38,13 +38,13 @@ impl BlockList<'_> {
     }
 }
 
-/// The blocks that the arguments were made for.
+/// The blocks for which the arguments were built.
 #[derive(PartialEq)]
 enum MadeFor {
-    /// The number of blocks on both sides together, each side regular. It includes blocks of the process to itself, if
-    /// these are among them.
+    /// The number of blocks on both sides together, if both are regular. It includes the process's blocks to itself if
+    /// the arguments do.
     Regular(usize, [Regular; 2]),
-    /// The blocks that are sent, and those that are received.
+    /// The blocks to send, and those to receive.
     Each(Vec<Block>),
 }
 
@@ -54,13 +54,13 @@ pub(super) struct AlltoallwArgs {
     /// The arguments for each side.
     pub(super) send: Table,
     pub(super) receive: Table,
-    /// True if some datatype in the tables is not a named one.
+    /// True if some datatype in the tables is derived.
     pub(super) derived: bool,
     /// True if the tables have datatypes that the program may free.
     lent: bool,
     /// True if the same layout may be looked up later.
     lasts: bool,
-    /// The datatypes in the tables that were made for them.
+    /// The datatypes that were created for the tables.
     temporary: Mutex<Temporary>,
 }
 
@@ -69,7 +69,7 @@ unsafe impl Send for AlltoallwArgs {}
 // SAFETY: as above; nothing in it changes.
 unsafe impl Sync for AlltoallwArgs {}
 
-/// The arrays of one side of an all-to-all, one entry per process: counts of 0 for those that are not
+/// The arrays of one side of an all-to-all, one entry per process, with counts of 0 for processes that are not
 /// neighbors.
 pub(super) struct Table {
     pub(super) counts: Vec<c_int>,
@@ -99,8 +99,8 @@ impl AlltoallwArgs {
         };
         let given_derived = known.has_derived();
         let derived = given_derived || !temporary.is_empty();
-        // The program may free its types, and their handles may come again for others. So nothing is
-        // kept that was made of such a type or worked out from its extent, only the handle itself.
+        // The program may free its types, and other types may get their handles. So nothing is cached that was built
+        // from such a type or computed from its extent, except the handle itself.
         let lasts = !given_derived || !(hold || temporary.joined()) && temporary.is_empty();
         if hold && given_derived {
             send.hold(&mut temporary)?;
@@ -120,7 +120,7 @@ impl AlltoallwArgs {
 }
 
 /// The plans with datatypes of ours that communicators keep. Programs need not free their communicators, but MPICH 4.0
-/// says of datatypes that are left at its end that they leak.
+/// reports datatypes that remain at its end as leaks.
 static WITH_DATATYPES: Mutex<Vec<Weak<AlltoallwArgs>>> = Mutex::new(Vec::new());
 
 /// Frees the datatypes that communicators keep, at the start of `MPI_Finalize`.
@@ -132,7 +132,7 @@ fn free_datatypes() {
 }
 
 impl MadeFor {
-    /// Returns whether some block has a type that is not a named one.
+    /// True if some block has a derived type.
     fn has_derived(&self) -> bool {
         // SAFETY: asks the host about a datatype of the program.
         let is_derived = |block: &Block| unsafe { sys::cg_type_is_derived(block.datatype) } != 0;
@@ -147,7 +147,7 @@ impl MadeFor {
     }
 }
 
-/// All blocks of a peer as one.
+/// Merges all blocks of a peer.
 fn describe(
     temporary: &mut Temporary,
     peer: &Peer,
@@ -166,10 +166,9 @@ impl Table {
         Self { counts: vec![0; size], displs: vec![0; size], datatypes: vec![byte; size] }
     }
 
-    /// Displacements are ints here: what lies farther away gets a datatype that has the distance
-    /// in it.
+    /// Displacements are ints here: a block that is farther away gets a datatype that contains the distance.
     fn set(&mut self, rank: usize, block: Described, temporary: &mut Temporary) -> Result {
-        // SMPI divides by the size of what it copies.
+        // SMPI divides by the size of the data that it copies.
         if block.count == 0 {
             return Ok(());
         }
@@ -183,7 +182,7 @@ impl Table {
         Ok(())
     }
 
-    /// Takes copies of all datatypes that are needed, named ones aside.
+    /// Copies all datatypes that are needed, except named ones.
     fn hold(&mut self, temporary: &mut Temporary) -> Result {
         for (datatype, count) in self.datatypes.iter_mut().zip(&self.counts) {
             // SAFETY: asks the host about a datatype of the program or of ours.
@@ -195,18 +194,18 @@ impl Table {
     }
 }
 
-/// The plans of a communicator, those used last in front.
+/// The plans of a communicator, most recently used first.
 #[derive(Default)]
 pub(super) struct ArgsCache(Mutex<Vec<Arc<AlltoallwArgs>>>);
 
-/// The most arguments that are kept for collectives that may come again.
+/// The most arguments that are cached for repeated collectives.
 const MOST: usize = 8;
-/// The most entries of all that are kept, of 24 or 32 bytes; one set of arguments may have more.
+/// The most entries that are cached in total, of 24 or 32 bytes; a single set of arguments may have more.
 const MOST_ENTRIES: usize = 1 << 16;
 
 impl ArgsCache {
-    /// The kept arguments of a collective with `count` blocks on both sides together, each side regular. With `hold`,
-    /// their datatypes live as long as they do.
+    /// The cached arguments of a collective with `count` blocks on both sides together, both of which are regular. With
+    /// `hold`, their datatypes live as long as they do.
     pub(super) fn known(
         &self,
         count: usize,
@@ -217,7 +216,7 @@ impl ArgsCache {
         self.find(hold, |known| *known == sought)
     }
 
-    /// New arguments for a collective that has [none](Self::known) kept. With `hold`, their datatypes live as long as
+    /// New arguments for a collective that has [none](Self::known) cached. With `hold`, their datatypes live as long as
     /// they do.
     pub(super) fn get(&self, layout: &BlockList<'_>, hold: bool) -> Result<Arc<AlltoallwArgs>> {
         let alike = |known: &MadeFor| match known {

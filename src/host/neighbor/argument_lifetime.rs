@@ -1,13 +1,13 @@
 //! Arguments that live as long as a request.
 //!
-//! The standard lets a host look at the arrays of a nonblocking collective until it is complete, and the host does not
-//! say when that is. All tested hosts copy everything but the array of datatypes. Open MPI reads that again when the
+//! The standard lets a host read the arrays of a nonblocking collective until it is complete, and the host does not
+//! signal that. All tested hosts copy everything except the array of datatypes. Open MPI reads that again when the
 //! request is complete, or freed if it is persistent, to release the types that are not predefined: in the order of the
-//! array, those of the receives last. So the arrays hang on the last of these datatypes, a copy that only the
+//! array, those of the receives last. So the arrays are attached to the last of these datatypes, a copy that only the
 //! request holds: its end is the end of the arrays.
 //!
-//! Open MPI also asks the communicator then how long the arrays are, without having held it. So a
-//! communicator that the program frees before is held, until the arrays go, by a request on it.
+//! Open MPI then also reads the length of the arrays from the communicator, without having held it. So a communicator
+//! that the program frees before is held, until the arrays are freed, by a request on it.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -22,7 +22,7 @@ use crate::host::{Result, errors::check};
 /// The arguments of one request.
 pub(super) struct ArgumentGuard {
     needed: Box<GuardedArguments>,
-    /// The datatype that it hangs on, and the key; none from a host without attributes on datatypes.
+    /// The datatype to which they are attached, and the key; `None` on a host without attributes of datatypes.
     guard: Option<(MPI_Datatype, c_int)>,
 }
 
@@ -59,9 +59,9 @@ impl Drop for CommGuard {
 }
 
 impl ArgumentGuard {
-    /// Gets arguments with derived datatypes ready for one call on `comm`: those of the sends and of the receives, of
-    /// which the one with the number `last` is the last that the host looks at for certain, and all else that is needed
-    /// for as long.
+    /// Prepares arguments with derived datatypes for one call on `comm`: the datatypes of the sends and of the
+    /// receives, of which number `last` is the last that the host certainly reads, and all other data that is needed as
+    /// long.
     pub(super) fn new(
         comm: MPI_Comm,
         mut datatypes: [Vec<MPI_Datatype>; 2],
@@ -81,16 +81,16 @@ impl ArgumentGuard {
         Ok(Self { needed: Box::new(needed), guard })
     }
 
-    /// The datatypes of the sends and of the receives, which stay where they are.
+    /// The datatypes of the sends and of the receives, which do not move.
     pub(super) fn datatypes(&self) -> [&[MPI_Datatype]; 2] {
         [&self.needed.datatypes[0], &self.needed.datatypes[1]]
     }
 
-    /// After the call: leaves all to the request.
+    /// After the call: transfers ownership to the request.
     pub(super) fn release(self) {
         let Some((mut datatype, keyval)) = self.guard else { return };
-        // SAFETY: a datatype of our own; the attribute now owns the box, and `deleted` drops it. If
-        // the host refuses it, all stays for ever, which is better than gone too early.
+        // SAFETY: a datatype of our own; the attribute now owns the box, and `deleted` drops it. If the host rejects
+        // it, everything leaks, which is better than being freed too early.
         unsafe {
             sys::cg_type_set_attr(datatype, keyval, Box::into_raw(self.needed).cast());
             sys::cg_type_free(&raw mut datatype);
@@ -100,19 +100,19 @@ impl ArgumentGuard {
 
 const INVALID: c_int = sys::CG_KEYVAL_INVALID;
 
-/// The key for such values, if it was made already.
+/// The key for such values, if it was created already.
 static KEYVAL: AtomicI32 = AtomicI32::new(INVALID);
 
-/// Gives the key up; the next function that needs one makes another.
+/// Releases the key; the next function that needs one creates another.
 fn retire(way: Retirement) {
     let mut keyval = KEYVAL.swap(INVALID, Ordering::AcqRel);
     if keyval != INVALID && way == Retirement::Freed {
-        // SAFETY: a key of ours. The host keeps it until the last callback of it is done.
+        // SAFETY: a key of ours. The host keeps it until the last callback has run.
         unsafe { sys::cg_type_free_keyval(&raw mut keyval) };
     }
 }
 
-/// The key for such values, made on first use; `None` from a host without attributes on datatypes.
+/// The key for such values, created on first use; `None` on a host without attributes of datatypes.
 fn keyval() -> Result<Option<c_int>> {
     let known = KEYVAL.load(Ordering::Acquire);
     if known != INVALID {
@@ -129,7 +129,7 @@ fn keyval() -> Result<Option<c_int>> {
     match KEYVAL.compare_exchange(INVALID, made, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => Ok(Some(made)),
         Err(other) => {
-            // SAFETY: a key that another thread has made one instead of.
+            // SAFETY: a key that is redundant, since another thread has created one.
             unsafe { sys::cg_type_free_keyval(&raw mut made) };
             Ok(Some(other))
         }
@@ -137,11 +137,11 @@ fn keyval() -> Result<Option<c_int>> {
 }
 
 thread_local! {
-    /// The arrays that the host released last on this thread.
+    /// The arrays that the host last released on this thread.
     static PARKED: Cell<Option<[Vec<MPI_Datatype>; 2]>> = const { Cell::new(None) };
 }
 
-/// The host calls this when the datatype is gone.
+/// The host calls this when the datatype is freed.
 unsafe extern "C" fn deleted(
     _datatype: MPI_Datatype,
     _keyval: c_int,
@@ -150,9 +150,9 @@ unsafe extern "C" fn deleted(
 ) -> c_int {
     // SAFETY: `value` comes from `release`.
     let needed = unsafe { Box::from_raw(value.cast::<GuardedArguments>()) };
-    // Open MPI still writes to the entry of this very datatype when it comes back from here, so
-    // these arrays go when the next ones come, or with the thread.
+    // Open MPI still writes to the entry of this datatype after this callback, so these arrays are freed when the next
+    // ones come, or with the thread.
     let _ = PARKED.try_with(|parked| parked.set(Some(needed.datatypes)));
-    // All else it is done with.
+    // It no longer uses the rest.
     sys::CG_SUCCESS
 }

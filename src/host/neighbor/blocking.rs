@@ -1,5 +1,5 @@
-//! Blocking neighborhood collectives: a receive and a send a block, on a private communicator, so
-//! that no message of ours meets one of the program's.
+//! Blocking neighborhood collectives: a receive and a send per block, on a private communicator, so that no message of
+//! ours matches one of the program's.
 
 use std::ffi::{c_int, c_void};
 
@@ -17,7 +17,7 @@ use crate::host::sys::{self, MPI_Request};
 use crate::host::{Error, Result};
 use crate::topology::Direction;
 
-/// The most messages that need no memory from the heap.
+/// The most messages that need no heap memory.
 const FEW: usize = 64;
 
 /// Carries out a blocking neighborhood collective (MPI 4.1, 8.6): receives and sends all blocks. Collective.
@@ -69,7 +69,7 @@ pub(super) fn exchange(
             let by_calls = unsafe { sys::cg_receives_are_calls() } != 0;
             let posted = if by_calls { &[][..] } else { receives };
             pending.start((sends, send), (posted, receive))?;
-            // Others need not wait for what is of no concern to them.
+            // A local error must not make others wait.
             let done = own();
             let received = if by_calls { pending.receive(receives, receive) } else { Ok(()) };
             let waited = wait_all(&private.comm(), pending.requests);
@@ -87,7 +87,7 @@ fn send_receive(
     let mut temporary = Temporary::default();
     let sent = temporary.describe((send.block)(to.number))?;
     let received = temporary.describe((receive.block)(from.number))?;
-    // SAFETY: the program vouches for its buffers, as far as counts and datatypes say.
+    // SAFETY: the program vouches for its buffers, as described by counts and datatypes.
     quiet(unsafe {
         sys::PMPI_Sendrecv(
             send.address(&sent),
@@ -106,7 +106,7 @@ fn send_receive(
     })
 }
 
-/// Pending requests, and the datatypes made for them.
+/// Pending requests, and the datatypes that were created for them.
 struct Pending<'a> {
     of: &'a Neighborhood<'a>,
     private: &'a Private,
@@ -115,7 +115,7 @@ struct Pending<'a> {
 }
 
 impl Pending<'_> {
-    /// Starts all messages, receives first: then none comes unexpected that need not.
+    /// Starts all messages, receives first, so that as few as possible are unexpected.
     #[inline]
     fn start(
         &mut self,
@@ -126,7 +126,7 @@ impl Pending<'_> {
         let started = self
             .post((receives, 0), receive, |address, block, end, request| {
                 let Described { count, datatype, .. } = block;
-                // SAFETY: the program vouches for its buffer, as far as count and datatype say.
+                // SAFETY: the program vouches for its buffer, as described by count and datatype.
                 unsafe {
                     let (peer, tag, comm) = (end.rank, private.tag(end.pairing), private.comm().0);
                     sys::PMPI_Irecv(address, count, datatype, peer, tag, comm, request)
@@ -163,7 +163,7 @@ impl Pending<'_> {
             };
             let (address, tag) = (receive.address(&block), self.private.tag(end.pairing));
             let (count, datatype, comm) = (block.count, block.datatype, self.private.comm().0);
-            // SAFETY: the program vouches for its buffer, as far as count and datatype say.
+            // SAFETY: the program vouches for its buffer, as described by count and datatype.
             let code = unsafe {
                 sys::cg_recv(address, count, datatype, end.rank, tag, comm, &raw mut was_received)
             };
@@ -191,7 +191,8 @@ impl Pending<'_> {
         Ok(())
     }
 
-    /// After the host refused a message: what was sent may have been matched or not, so no later collective goes there.
+    /// After the host rejected a message: messages already sent may or may not be matched, so no later collective uses
+    /// this communicator.
     #[cold]
     fn give_up(&mut self, receives: usize) {
         self.of.attached.spoil();

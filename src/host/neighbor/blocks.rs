@@ -1,4 +1,4 @@
-//! What a neighborhood collective is to do: the blocks of both sides, its operation, and how it runs.
+//! The description of a neighborhood collective: the blocks of both sides, its operation, and how it runs.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -12,20 +12,20 @@ use crate::host::{Result, errors::check};
 pub(crate) struct Block {
     /// Bytes from the start of the buffer.
     pub(crate) offset: isize,
-    /// Elements; may be more than an int can count. The host refuses a negative number.
+    /// The number of elements; may be more than an int can count. The host rejects a negative number.
     pub(crate) count: i64,
     /// The type of an element.
     pub(crate) datatype: MPI_Datatype,
 }
 
 impl Block {
-    /// A copy that lies `distance` bytes further on.
+    /// The same block, `distance` bytes further on.
     pub(super) fn moved(self, distance: isize) -> Self {
         Self { offset: self.offset + distance, ..self }
     }
 }
 
-/// Equally sized and spaced blocks: two of these are compared in O(1), whatever the degree.
+/// Equally sized and spaced blocks: two such lists are compared in O(1), whatever the degree.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Regular {
     /// The first neighbor's.
@@ -39,7 +39,7 @@ impl Regular {
         self.first.moved(number as isize * self.stride)
     }
 
-    /// A copy that lies `distance` bytes further on.
+    /// The same blocks, `distance` bytes further on.
     fn moved(self, distance: isize) -> Self {
         Self { first: self.first.moved(distance), ..self }
     }
@@ -51,7 +51,7 @@ pub(crate) struct Side<F: Fn(usize) -> Block> {
     pub(super) buffer: *mut c_void,
     /// The block of each neighbor.
     pub(super) block: F,
-    /// All blocks, where the collective says that they are so.
+    /// All blocks, if the collective is regular.
     pub(super) regular: Option<Regular>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn regular(buffer: *mut c_void, regular: Regular) -> Side<impl Fn(usi
     Side { buffer, block: move |number| regular.block(number), regular: Some(regular) }
 }
 
-/// The blocks of both sides, where both are regular, moved by a number of bytes each.
+/// The blocks of both sides, if both are regular, each shifted by a number of bytes.
 pub(super) fn both_regular(
     (send, send_distance): (&Side<impl Fn(usize) -> Block>, isize),
     (receive, receive_distance): (&Side<impl Fn(usize) -> Block>, isize),
@@ -69,13 +69,13 @@ pub(super) fn both_regular(
 }
 
 impl<F: Fn(usize) -> Block> Side<F> {
-    /// Blocks of which each may be another.
+    /// Blocks that may all be different.
     pub(crate) fn new(buffer: *mut c_void, block: F) -> Self {
         Self { buffer, block, regular: None }
     }
 
     /// The base address for the MPI call, and the distance of the program's buffer from it in bytes. `MPI_BOTTOM` need
-    /// not be address zero, and a null pointer is no buffer to some hosts: `mark` stands for it.
+    /// not be address zero, and some hosts do not accept a null pointer as a buffer: `mark` replaces it.
     pub(super) fn base(&self, mark: usize) -> (*mut c_void, isize) {
         // SAFETY: a constant of the host.
         let bottom = unsafe { sys::cg_bottom() };
@@ -86,7 +86,7 @@ impl<F: Fn(usize) -> Block> Side<F> {
     }
 }
 
-/// The kind of a collective, as far as it matters where small blocks are combined or merged.
+/// The kind of a collective, as needed for combining or merging small blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Allgather,
@@ -97,7 +97,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// Returns whether the standard requires all processes to send and receive blocks of one size.
+    /// True if the standard requires all processes to send and receive blocks of one size.
     pub(super) fn is_uniform(self) -> bool {
         matches!(self, Self::Allgather | Self::Alltoall)
     }
@@ -123,13 +123,13 @@ pub(crate) enum Start {
 /// How a collective runs.
 #[derive(Clone, Copy)]
 pub(crate) enum Run {
-    /// To its end.
+    /// Blocking.
     Blocking,
-    /// As a request, which is written here.
+    /// As a request, whose handle is written here.
     Request(Start, *mut MPI_Request),
 }
 
-/// The extent in bytes of a datatype that the host takes.
+/// The extent in bytes of a datatype that the host accepts.
 pub(super) fn extent(datatype: MPI_Datatype) -> Result<isize> {
     let (mut lower, mut extent) = (0, 0);
     // SAFETY: the program's datatype, which the host checks, and two places for the result.

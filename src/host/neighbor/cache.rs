@@ -1,4 +1,4 @@
-//! The calling process among its neighbors, and what collectives keep with a communicator.
+//! The calling process among its neighbors, and the data that collectives cache with a communicator.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,18 +13,18 @@ use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, report};
 use crate::topology::{Direction, Error};
 
-/// The data of collectives on a communicator, kept with its topology.
+/// The data of collectives on a communicator, cached with its topology.
 #[derive(Default)]
 pub(super) struct NeighborCache {
     pub(super) ends: OnceLock<Ends>,
-    /// The pairing of blocks if it is not the standard's.
+    /// The pairing of blocks, if it is not the standard's.
     pub(super) pairing: OnceLock<Option<HostPairing>>,
-    /// The communicator of this process alone, once it was needed; `None` inside if it cannot be made. It belongs to
-    /// the process, and is kept here to be found fast.
+    /// The communicator of this process alone, once it was needed; `None` inside if it cannot be created. It belongs to
+    /// the process, and is cached here for fast access.
     pub(super) self_comm: OnceLock<Option<Arc<SelfComm>>>,
     /// True if the host knows the neighbors.
     pub(super) by_host: OnceLock<bool>,
-    /// Memory for the arguments of the host's neighborhood collectives.
+    /// The arguments of the host's neighborhood collectives, for reuse.
     pub(super) pool: ArgumentPool,
     pub(super) args: ArgsCache,
     /// The small blocks that travel together; `None` inside if nothing is combined.
@@ -48,7 +48,7 @@ impl Neighborhood<'_> {
     ///
     /// # Safety
     ///
-    /// As [`attributes::attached`]: the communicator stays for as long as the call lasts.
+    /// As for [`attributes::attached`]: the communicator exists as long as the call lasts.
     pub(crate) unsafe fn of(comm: MPI_Comm) -> Result<Self> {
         // SAFETY: a constant of the host.
         if comm == unsafe { sys::cg_comm_null } {
@@ -75,8 +75,8 @@ impl Neighborhood<'_> {
         self.ends.degree(direction)
     }
 
-    /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks, or
-    /// if they are sent like all others.
+    /// The communicator on which the process moves its blocks to itself; `None` if there are no such blocks, or if they
+    /// are sent like all others.
     #[inline]
     pub(super) fn self_comm(&self) -> Option<HostComm> {
         if self.ends.own().is_empty() { None } else { self.self_comm_with_blocks() }

@@ -1,4 +1,4 @@
-//! The host's functions that move a block of another type to each process.
+//! The host's functions that send a block with its own type to each process.
 
 use std::ffi::c_void;
 
@@ -13,8 +13,8 @@ pub(super) struct Call {
     pub(super) start: Start,
 }
 
-/// Calls a function of the host with the arrays of both sides, and with the host's functions in front and an info
-/// object behind where it takes them.
+/// Calls a function of the host with the arrays of both sides, preceded by the host's functions and followed by an info
+/// object if it takes these.
 macro_rules! call {
     ($function:path, [$($functions:expr)?], $call:expr, $arrays:expr, $datatypes:expr, [$($info:expr)?], $request:expr) => {
         // SAFETY: arrays with an entry for each process or neighbor; the program vouches for its buffers.

@@ -1,23 +1,23 @@
-//! The data of a communicator whose small blocks travel together, for [`combine`](super::combine).
+//! The data of a communicator with combined blocks, for [`combine`](super::combine).
 
 use std::sync::Mutex;
 
 use super::waitall::Requests;
 use crate::engine::combine::{Message, Payload, Schedule};
 
-/// The data of a communicator whose blocks are combined.
+/// The data of a communicator with combined blocks.
 pub(super) struct Combined {
     pub(super) each: BufferLayout,
     pub(super) same: BufferLayout,
-    /// The buffers of a call, kept for the next. A call takes it while it runs.
+    /// The buffers of a call, kept for the next. A running call owns them.
     pub(super) buffers: Mutex<Buffers>,
 }
 
-/// A schedule, and where in a buffer its parts and messages are.
+/// A schedule, with the positions of its parts and messages in a buffer.
 pub(super) struct BufferLayout {
     pub(super) schedule: Schedule,
     pub(super) filled: Vec<usize>,
-    /// For each stage where the messages that are sent begin, and those that are received.
+    /// For each stage, the positions of the messages to send and to receive.
     pub(super) stages: Vec<[Vec<usize>; 2]>,
     /// The most bytes in a block.
     pub(super) most: usize,
@@ -40,7 +40,7 @@ pub(super) struct Part {
     pub(super) length: usize,
 }
 
-/// The bytes of a length.
+/// The number of bytes of a length field.
 pub(super) const LENGTH: usize = size_of::<u32>();
 
 impl BufferLayout {

@@ -1,9 +1,8 @@
-//! The neighbors of the calling process, worked out once a communicator.
+//! The neighbors of the calling process, computed once per communicator.
 
 use crate::topology::{Direction, Topology};
 
-/// The other end of one block that is really exchanged: neighbors beyond the end of a dimension
-/// are left out.
+/// The other end of one block that is really exchanged: neighbors beyond the end of a dimension are omitted.
 pub(super) struct End {
     /// The number of the block.
     pub(super) number: usize,
@@ -30,7 +29,7 @@ pub(super) struct Own {
 
 struct Side {
     degree: usize,
-    /// The ends at other processes, and then the process' own, each by pairing and then in the order of the blocks.
+    /// The ends at other processes, then the process's own, each by pairing and then in the order of the blocks.
     ends: Vec<End>,
     /// The number of ends at other processes.
     others: usize,
@@ -48,7 +47,7 @@ impl Ends {
                     neighbor.rank.map(|rank| End { number, rank, pairing })
                 })
                 .partition(|end| end.rank != rank);
-            // Stable: blocks of one pairing belong together in order.
+            // Stable: blocks of one pairing are matched in order.
             others.sort_by_key(|end| end.pairing);
             own.sort_by_key(|end| end.pairing);
             let count = others.len();
@@ -59,7 +58,7 @@ impl Ends {
             let own = |(to, from): (&End, &End)| Own { send: to.number, receive: from.number };
             to.iter().zip(from).map(own).collect()
         } else {
-            // An invalid graph: an edge without its other end waits for it, as between two processes.
+            // An invalid graph: an edge without its other end waits for it, as it would between two processes.
             (receive.others, send.others) = (receive.ends.len(), send.ends.len());
             Vec::new()
         };
@@ -73,7 +72,7 @@ impl Ends {
         }
     }
 
-    /// The number of blocks, those of neighbors beyond an end included.
+    /// The number of blocks, including those of neighbors beyond an end.
     pub(super) fn degree(&self, direction: Direction) -> usize {
         self.side(direction).degree
     }
@@ -83,13 +82,13 @@ impl Ends {
         &self.own
     }
 
-    /// The number of ends, with or without the process' own.
+    /// The number of ends, with or without the process's own.
     #[inline]
     pub(super) fn count(&self, with_own: bool) -> usize {
         self.of(Direction::Receive, with_own).len() + self.of(Direction::Send, with_own).len()
     }
 
-    /// The ends of one side, with or without the process' own.
+    /// The ends of one side, with or without the process's own.
     pub(super) fn of(&self, direction: Direction, with_own: bool) -> &[End] {
         let side = self.side(direction);
         if with_own { &side.ends } else { &side.ends[..side.others] }

@@ -1,5 +1,5 @@
-/* Neighborhood collectives of the host itself. Cartograph replaces what makes their communicators under the same
- * names, also with PMPI_, so the host's are asked for in the library that the host's other functions come from. */
+/* Neighborhood collectives of the host itself. Cartograph replaces the functions that create their communicators under
+ * the same names, including PMPI_, so the host's are looked up in the library that has the host's other functions. */
 #include "cartograph_host.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ void *cg_host_function(const char *name)
     return NULL;
 }
 
-/* It has no distributed graphs. */
+/* SMPI has no distributed graphs. */
 int cg_find_graph_functions(struct cg_graph_functions *host)
 {
     (void)host;
@@ -39,14 +39,14 @@ void *cg_host_function(const char *name)
     if (!library)
         return NULL;
     void *found = dlsym(library, name);
-    /* It stays loaded, as the library of the function that was found first. */
+    /* The library stays loaded, since it also has the function that was found first. */
     dlclose(library);
     int is_theirs = found && dladdr(found, &theirs) && dladdr((void *)cg_host_function, &ours)
         && theirs.dli_fbase != ours.dli_fbase;
     return is_theirs ? found : NULL;
 }
 
-/* Returns whether it is known what the host's requests keep. */
+/* True if it is known what the host's requests keep. */
 static int is_known(void)
 {
 #if defined(OMPI_MAJOR_VERSION)
@@ -142,8 +142,8 @@ int cg_create_graph(const struct cg_graph_functions *host, MPI_Comm comm, int in
 
 enum { NULL_EDGES = CG_PROC_NULL_EDGES, EDGES = NULL_EDGES + 2 };
 
-/* Two edges from a process to itself: each block arrives where the edge is that it was sent along. Nothing is
- * sent along edges to MPI_PROC_NULL. */
+/* Two edges from a process to itself: each block must arrive at the edge along which it was sent. Nothing is sent along
+ * edges to MPI_PROC_NULL. */
 static int pairs_in_order(const struct cg_graph_functions *host, MPI_Comm graph)
 {
     static const cg_graph_count ones[EDGES] = { [NULL_EDGES] = 1, 1 };
@@ -176,8 +176,9 @@ static int pairs_in_order(const struct cg_graph_functions *host, MPI_Comm graph)
     return right;
 }
 
-/* Makes a communicator of the calling process by a function that allows another thread to be in a collective call on
- * MPI_COMM_SELF. Open MPI copies the program's attributes in MPI_Comm_create_group, and has the other since 5. */
+/* Creates a communicator of the calling process with a function that allows another thread to be in a collective call
+ * on MPI_COMM_SELF. Open MPI copies the program's attributes in MPI_Comm_create_group, and has the other function since
+ * version 5. */
 static int make_beside_threads(int tag, MPI_Comm *made)
 {
     create_group_function *create_group = cg_host_function("PMPI_Comm_create_group");
@@ -195,7 +196,7 @@ static int make_beside_threads(int tag, MPI_Comm *made)
         snprintf(name, sizeof name, "cartograph.%d", tag);
         code = create_from_group(group, name, MPI_INFO_NULL, MPI_ERRORS_RETURN, made);
     }
-    /* Not all ways by which Open MPI sends can do without a communicator to make it from. */
+    /* Some transports of Open MPI cannot create one without a parent communicator. */
     if (code != MPI_SUCCESS && create_group)
         code = create_group(MPI_COMM_SELF, group, tag, made);
     PMPI_Group_free(&group);

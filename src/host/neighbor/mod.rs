@@ -1,16 +1,16 @@
 //! Neighborhood collectives over the host: MPI 4.1, 8.6 to 8.8.
 //!
-//! A collective is, on each side, a list of blocks of the program's buffer, one a neighbor. Blocks
-//! are only described here, never read or written: buffers may lie where only the host can reach.
+//! A collective is, on each side, a list of blocks of the program's buffer, one per neighbor. Blocks are only described
+//! here, never read or written: buffers may be in memory that only the host can access.
 //!
 //! - [`blocks`]: the description of a collective.
-//! - [`cache`]: the process among its neighbors, and what a communicator keeps.
+//! - [`cache`]: the process among its neighbors, and the data cached with a communicator.
 //! - [`self_copy`]: blocks of a process to itself, except in persistent collectives.
 //! - [`blocking`]: messages on a private communicator.
-//! - [`combine`]: blocking ones whose small blocks travel together.
-//! - [`via_alltoallw`]: nonblocking and persistent, by one request of the host on the communicator itself: an
+//! - [`combine`]: blocking collectives whose small blocks share messages.
+//! - [`via_alltoallw`]: nonblocking and persistent, as one request of the host on the communicator itself: an
 //!   all-to-all.
-//! - [`via_neighbor`]: these by the host's neighborhood collectives, where [`route`] chooses them.
+//! - [`via_neighbor`]: the same with the host's neighborhood collectives, if [`route`] chooses these.
 
 mod alltoallw_args;
 mod argument_lifetime;
@@ -48,7 +48,7 @@ use super::{HostComm, Result};
 use crate::engine::combine::Combine;
 use crate::topology::{Direction, Error};
 
-/// Makes the further communicators that collectives on a new topology need. Collective.
+/// Creates the additional communicators for collectives on a new topology. Collective.
 pub(super) fn prepare(comm: &HostComm, attached: &TopologyAttribute) -> Result {
     let ends = Ends::new(&attached.topology, attached.rank());
     if attached.combine != Combine::Off
@@ -64,15 +64,15 @@ pub(super) fn prepare(comm: &HostComm, attached: &TopologyAttribute) -> Result {
 }
 
 impl Neighborhood<'_> {
-    /// Returns whether nonblocking and persistent collectives are native.
+    /// True if nonblocking and persistent collectives are native.
     #[inline]
     fn is_by_host(&self) -> bool {
-        // A duplicate has what the host's duplicates have.
+        // A duplicate has the properties of the host's duplicates.
         let by_host = || *self.cache.by_host.get_or_init(|| via_neighbor::is_known(self.comm));
         self.attached.host_graph && by_host()
     }
 
-    /// Runs a collective, or makes a request of it. Collective.
+    /// Runs a collective, or makes a request for it. Collective.
     pub(crate) fn run(
         &self,
         operation: Operation,
@@ -112,7 +112,7 @@ impl Neighborhood<'_> {
         }
     }
 
-    /// Runs a collective whose blocks are paired as the standard has it.
+    /// Runs a collective with the standard's pairing of blocks.
     fn run_as_standard(
         &self,
         operation: Operation,
@@ -143,7 +143,7 @@ impl Neighborhood<'_> {
         extent(datatype)
     }
 
-    /// The extents of two types, which are one type as a rule.
+    /// The extents of two types, which are usually the same type.
     pub(crate) fn extents(&self, one: MPI_Datatype, other: MPI_Datatype) -> Result<[isize; 2]> {
         let known = self.extent(one)?;
         Ok([known, if other == one { known } else { self.extent(other)? }])

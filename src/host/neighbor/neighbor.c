@@ -20,7 +20,7 @@ int cg_makes_communicators_at_once(void)
 #if defined(OMPI_MAJOR_VERSION)
     return 0;
 #elif defined(MPI_ABI)
-    /* Any host may be behind it. */
+    /* The loaded MPI may be any host. */
     static _Atomic int known = -1;
     if (known < 0) {
         char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -32,7 +32,7 @@ int cg_makes_communicators_at_once(void)
 #endif
 }
 
-/* Makes errors on a communicator return only; false on failure. Another thread may get an error meanwhile. */
+/* Makes errors on a communicator return; false on failure. Another thread may get an error meanwhile. */
 static int begin_quiet(MPI_Comm comm, MPI_Errhandler *handler)
 {
     int is_quiet = PMPI_Comm_get_errhandler && PMPI_Errhandler_free && !cg_threads_may_meet()
@@ -70,12 +70,12 @@ int cg_comm_set_attr_quietly(MPI_Comm comm, int keyval, void *value)
     return code;
 }
 
-/* Open MPI deletes the attributes of a communicator in the reverse of the order in which they were set, and sets those of a
- * duplicate in the order of a table: by the remainders of their keys, which are small numbers. One without a remainder is
- * set first and deleted last. */
+/* Open MPI deletes the attributes of a communicator in the reverse of the order in which they were set, and sets those
+ * of a duplicate in the order of a table: by the remainders of their keys, which are small numbers. The attribute with
+ * remainder 0 is set first and deleted last. */
 int cg_comm_create_lasting_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *deleted, int *keyval)
 {
-    /* Of communicators with fewer than 15 attributes. */
+    /* Valid for communicators with fewer than 15 attributes. */
     enum { PLACES = 31 };
     int others[2 * PLACES], count = 0, code = PMPI_Comm_create_keyval(copy, deleted, keyval, NULL);
     if (!cg_makes_communicators_at_once())
@@ -96,11 +96,11 @@ int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm com
     int is_quiet = !returns_errors && begin_quiet(comm, &handler);
     *is_told = !returns_errors && !is_quiet;
 #if defined(SMPI_H)
-    /* It packs what goes nowhere as well. */
+    /* It packs data for MPI_PROC_NULL as well. */
     count = count > 0 ? 0 : count;
 #endif
     int code = PMPI_Isend(address, count, datatype, MPI_PROC_NULL, 0, comm, &request);
-    /* MPICH 5 returns no code where it has called a function of the program. */
+    /* MPICH 5 returns no code after calling a function of the program. */
     if (code == MPI_SUCCESS && *is_told && cg_requests_keep_datatypes() && request == MPI_REQUEST_NULL)
         code = MPI_ERR_OTHER;
     if (code == MPI_SUCCESS)
@@ -194,7 +194,7 @@ void cg_give_up_send(MPI_Request *request)
 int cg_requests_keep_datatypes(void)
 {
 #if defined(MPI_ABI)
-    /* Any host may be behind it. */
+    /* The loaded MPI may be any host. */
     static _Atomic int known = -1;
     if (known < 0) {
         char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -236,7 +236,7 @@ int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdi
                       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Info info, MPI_Request *request)
 {
-    /* Not every header declares it; where one does, it is this. */
+    /* Not every header declares it; those that do declare this. */
     extern int PMPI_Alltoallw_init(const void *, const int[], const int[], const MPI_Datatype[],
                                    void *, const int[], const int[], const MPI_Datatype[], MPI_Comm,
                                    MPI_Info, MPI_Request *) __attribute__((weak));

@@ -1,4 +1,4 @@
-//! The arguments of the host's neighborhood collectives, kept with the communicator for the next call.
+//! The arguments of the host's neighborhood collectives, cached with the communicator for the next call.
 
 use std::ffi::c_int;
 use std::iter;
@@ -11,17 +11,16 @@ use crate::host::Result;
 use crate::host::sys::{self, MPI_Aint, MPI_Datatype, cg_graph_count};
 use crate::topology::Direction;
 
-/// The number of edges to `MPI_PROC_NULL` that come before the `degree` edges of a process.
-/// [`ArgumentGuard`](super::argument_lifetime::ArgumentGuard) needs one
-/// edge.
+/// The number of edges to `MPI_PROC_NULL` that precede the `degree` edges of a process.
+/// [`ArgumentGuard`](super::argument_lifetime::ArgumentGuard) needs one edge.
 pub(super) fn proc_null_edges(degree: usize) -> usize {
     (sys::CG_PROC_NULL_EDGES as usize).max(usize::from(sys::CG_KEEPS_ARRAYS != 0 && degree == 0))
 }
 
-/// True if a block may have no more elements than an int can count.
+/// True if a block may not have more elements than an int can count.
 const COUNTS_ARE_INTS: bool = size_of::<cg_graph_count>() == size_of::<c_int>();
 
-/// The arguments of one side, an entry an edge of the host's.
+/// The arguments of one side, one entry per edge of the host's graph.
 #[derive(Default)]
 pub(super) struct Arrays {
     pub(super) counts: Vec<cg_graph_count>,
@@ -40,7 +39,7 @@ impl Arrays {
         self.datatypes.reserve(room);
     }
 
-    /// Entries for the edges to `MPI_PROC_NULL`, and for those of the process.
+    /// The entries for the edges to `MPI_PROC_NULL`, and for those of the process.
     fn fill(
         &mut self,
         (null_edges, ends): (usize, &[End]),
@@ -75,14 +74,14 @@ impl Arrays {
         self.datatypes.push(datatype);
     }
 
-    /// Returns whether some datatype is not a named one.
+    /// True if some datatype is derived.
     fn any_derived(&self) -> bool {
         let mut runs = self.datatypes.chunk_by(|one, other| one == other);
         // SAFETY: asks the host about datatypes of the program, or of ours.
         runs.any(|run| unsafe { sys::cg_type_is_derived(run[0]) } != 0)
     }
 
-    /// Takes copies of the datatypes that are not named ones.
+    /// Copies the derived datatypes.
     fn hold(&mut self, temporary: &mut Temporary) -> Result {
         for (datatype, count) in self.datatypes.iter_mut().zip(&self.counts) {
             // SAFETY: asks the host about a datatype of the program, or of ours.
@@ -94,7 +93,8 @@ impl Arrays {
     }
 }
 
-/// The arguments of a communicator's last call, for the next: as they are if that is alike, or to be filled again.
+/// The arguments of a communicator's last call, for the next: used again if that has the same blocks, otherwise
+/// refilled.
 #[derive(Default)]
 pub(super) struct ArgumentPool(Mutex<Option<Box<Arguments>>>);
 
@@ -103,9 +103,9 @@ impl ArgumentPool {
         self.0.try_lock().ok().and_then(|mut arguments| arguments.take()).unwrap_or_default()
     }
 
-    /// The host is done with them.
+    /// Called when the host no longer uses them.
     pub(super) fn put(&self, arguments: Box<Arguments>) {
-        // Datatypes that were made for one call end with it.
+        // Datatypes that were created for one call end with it.
         if arguments.temporary.is_empty()
             && let Ok(mut spare) = self.0.try_lock()
         {
@@ -119,9 +119,9 @@ impl ArgumentPool {
 pub(super) struct Arguments {
     pub(super) send: Arrays,
     pub(super) receive: Arrays,
-    /// The blocks, where both sides are regular.
+    /// The blocks, if both sides are regular.
     pub(super) regular: Option<[Regular; 2]>,
-    /// The datatypes in them that were made for them.
+    /// The datatypes that were created for them.
     temporary: Temporary,
 }
 
@@ -147,13 +147,13 @@ impl Arguments {
         self.receive.fill(edges(Direction::Receive), receive, temporary)
     }
 
-    /// Takes copies of the datatypes that are not named ones.
+    /// Copies the derived datatypes.
     pub(super) fn hold(&mut self) -> Result {
         self.send.hold(&mut self.temporary)?;
         self.receive.hold(&mut self.temporary)
     }
 
-    /// Returns whether some datatype is not a named one.
+    /// True if some datatype is derived.
     pub(super) fn any_derived(&self) -> bool {
         self.send.any_derived() || self.receive.any_derived()
     }

@@ -1,11 +1,11 @@
-/* Packs blocks into messages of several and unpacks them: weak references, as in shim.c. */
+/* Packs several blocks into a message and unpacks them: weak references, as in shim.c. */
 #include "cartograph_host.h"
 
 #pragma weak PMPI_Pack
 #pragma weak PMPI_Unpack
 #pragma weak PMPI_Type_size
 
-/* A minimal host has neither; there cg_can_pack is false, and the type is never used. */
+/* A minimal host has neither; cg_can_pack is false there, and the type is never used. */
 #ifdef MPI_PACKED
 const MPI_Datatype cg_packed = MPI_PACKED;
 #else
@@ -24,7 +24,7 @@ int cg_can_pack(void)
 int cg_type_size(MPI_Datatype datatype, long long *size)
 {
     int bytes = 0, code = PMPI_Type_size(datatype, &bytes);
-    /* The size of a type beyond an int is negative, so that no block is small. */
+    /* A size beyond an int is returned as negative, so that the block does not count as small. */
     *size = bytes;
     return code;
 }

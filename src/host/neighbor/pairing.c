@@ -1,4 +1,4 @@
-/* The host's own pairing of blocks where a process is a neighbor more than once: tried on a torus of one process, whose
+/* The host's own pairing of blocks if a process is a neighbor more than once: tested on a torus of one process, whose
  * four blocks all come back to it. */
 #include "cartograph_host.h"
 
@@ -20,7 +20,7 @@ enum { BLOCKS = 4 };
 
 typedef int cart_create_function(MPI_Comm, int, const int[], const int[], int, MPI_Comm *);
 typedef int start_function(MPI_Request *);
-/* Arguments of the two operations without what their three forms add. */
+/* The arguments that the three forms of both operations share. */
 #define ALLTOALL const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm
 #define ALLTOALLV \
     const void *, const int[], const int[], MPI_Datatype, void *, const int[], const int[], MPI_Datatype, MPI_Comm
@@ -35,7 +35,7 @@ static const int ones[BLOCKS] = { 1, 1, 1, 1 }, displs[BLOCKS] = { 0, 1, 2, 3 };
 #define SENT sent, 1, MPI_INT, got, 1, MPI_INT, torus
 #define SENT_V sent, ones, displs, MPI_INT, got, ones, displs, MPI_INT, torus
 
-/* The result of a collective that delivered. */
+/* The result of a collective that delivered data. */
 static enum cg_pairing judged(const int got[BLOCKS])
 {
     static const int list[BLOCKS] = { 0, 1, 2, 3 }, reversed[BLOCKS] = { 3, 2, 1, 0 };

@@ -1,8 +1,7 @@
-//! The pairing of blocks where a process is a neighbor more than once.
+//! The pairing of blocks if a process is a neighbor more than once.
 //!
-//! The standard pairs them by direction (MPI 4.1, 8.6), hosts by their order or by it reversed, each in other
-//! collectives.
-//! Programs that were written around that get it back: by `CARTOGRAPH_PAIRING=host`, or because they are
+//! The standard pairs them by direction (MPI 4.1, 8.6), hosts by their order or its reverse, which depends on the
+//! collective. Programs that work around that get it back: with `CARTOGRAPH_PAIRING=host`, or because they are
 //! [known](crate::engine::incompatible_program).
 
 use std::sync::OnceLock;
@@ -14,7 +13,7 @@ use crate::host::sys;
 use crate::settings::Pairing;
 use crate::topology::{Direction, Topology};
 
-/// For each block that is received by the standard the one in whose place it goes, where that is another.
+/// For each block as received by the standard, the block in whose place it goes, if that differs.
 pub(super) struct HostPairing {
     in_order: Vec<usize>,
     reversed: Vec<usize>,
@@ -24,8 +23,8 @@ pub(super) struct HostPairing {
 pub(super) const BY_SETTING: &str = "CARTOGRAPH_PAIRING is host";
 
 impl HostPairing {
-    /// The pairing of process `rank`, and its reason; `None` if the standard's is to be used, or is the host's on this
-    /// topology. Local.
+    /// The pairing of process `rank`, and its reason; `None` if the standard's is used, or the host's is the same on
+    /// this topology. Local.
     pub(super) fn of(topology: &Topology, rank: i32) -> Option<(Self, &'static str)> {
         let peers = topology.peers(rank, Direction::Receive);
         if peers.iter().all(|peer| peer.blocks.len() == 1) {
@@ -52,7 +51,7 @@ impl HostPairing {
         Some((pairing, why))
     }
 
-    /// The places of a collective's blocks; `None` if they are as the standard has them.
+    /// The positions of a collective's blocks; `None` if they are the standard's.
     pub(super) fn places(&self, operation: Operation, run: Run) -> Option<&[usize]> {
         let first = match operation {
             // All blocks of a process are the same.
@@ -73,7 +72,7 @@ impl HostPairing {
     }
 }
 
-/// The host's pairing of blocks in each collective. Tried once a process, while other threads wait.
+/// The host's pairing of blocks in each collective. Tested once per process, while other threads wait.
 fn host() -> &'static [sys::cg_pairing; sys::CG_PAIRED as usize] {
     static FOUND: OnceLock<[sys::cg_pairing; sys::CG_PAIRED as usize]> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -84,8 +83,8 @@ fn host() -> &'static [sys::cg_pairing; sys::CG_PAIRED as usize] {
     })
 }
 
-/// Tries it if the user asks for it: in a constructor, since it makes a communicator, which may wait for others that
-/// are being made.
+/// Tests it if the user requests it: in a constructor, since it creates a communicator, which may wait for others that
+/// are being created.
 pub(in crate::host) fn learn() {
     if Settings::get().pairing == Some(Pairing::Host) {
         host();

@@ -13,8 +13,8 @@ use crate::settings::Neighbor;
 /// Open MPI 4.1.4 and 5.0.11: `PARTS=neighbor_count make lab-bench`.
 const FEWEST: i32 = 64;
 
-/// Returns whether this process wants native collectives on a new communicator of `processes`; `repeated` tells whether a
-/// process is a neighbor of a process more than once. Local.
+/// True if this process wants native collectives on a new communicator of `processes`; `repeated` is true if a process
+/// is a neighbor of a process more than once. Local.
 pub(in crate::host) fn wanted(processes: i32, repeated: &dyn Fn() -> bool) -> bool {
     let wanted = match Settings::get().neighbor {
         _ if processes < 2 => false,

@@ -1,6 +1,6 @@
-//! Blocks that a process sends to itself, moved at once by the host, on a communicator of the process alone:
-//! there hosts copy what they would pack into messages on others. Blocks that lie one after the
-//! other at both ends are moved as one; no other process has to agree to that.
+//! Blocks that a process sends to itself, moved at once by the host on a communicator of the process alone: there,
+//! hosts copy data that they would pack into messages on other communicators. Blocks that are contiguous at both ends
+//! are moved as one; no other process must agree to that.
 
 use super::blocks::{Block, Side};
 use super::cache::Neighborhood;
@@ -9,14 +9,14 @@ use crate::host::errors::quiet;
 use crate::host::sys;
 use crate::host::{HostComm, Result};
 
-/// Returns whether a gather takes less than a message: a fifth of the instructions on Open MPI. On MPICH it takes
+/// True if a gather is faster than a message: it takes a fifth of the instructions on Open MPI. On MPICH it takes
 /// equally many, and accepts some wrong arguments.
 fn gathers() -> bool {
     // SAFETY: a constant of the C part.
     unsafe { sys::cg_family_built == sys::CG_FAMILY_OPEN_MPI }
 }
 
-/// Copies the blocks that a process sends to itself, by a communicator of this process alone. Local.
+/// Copies the blocks that a process sends to itself, on a communicator of this process alone. Local.
 pub(super) fn copy(
     of: &Neighborhood<'_>,
     self_comm: &HostComm,
@@ -28,15 +28,15 @@ pub(super) fn copy(
     let mut run: Option<Pair> = None;
     let exchange = |Pair { mut send, receive }: Pair, temporary: &mut Temporary| {
         let (mut from, to) = (all_send.address(&send), all_receive.address(&receive));
-        // Datatypes with absolute addresses. SMPI copies nothing then.
+        // Datatypes with absolute addresses. SMPI copies nothing for these.
         if from == to && !send.is_nowhere(from) {
             from = from.wrapping_byte_add(1);
             send = temporary.displaced(Described { offset: -1, ..send })?;
         }
-        // Open MPI does not look at addresses that it is to copy from or to.
+        // Open MPI does not check the addresses in copies.
         let gathers = gathers() && !from.is_null() && !to.is_null();
         let (count, datatype) = (receive.count, receive.datatype);
-        // SAFETY: the program vouches for its buffers, as far as counts and datatypes say.
+        // SAFETY: the program vouches for its buffers, as described by counts and datatypes.
         quiet(unsafe {
             if gathers {
                 let comm = self_comm.0;
@@ -83,8 +83,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// True if another block continues this one at both ends. Blocks whose ends differ stay as they
-    /// are.
+    /// True if another block continues this one at both ends. Blocks whose ends differ are not merged.
     fn continued_by(
         &self,
         next: &Self,

@@ -1,5 +1,5 @@
-//! Datatypes that are made for one call: for blocks that belong together, lie too far away, or have
-//! more elements than an int can count.
+//! Datatypes that are created for one call: for blocks that are merged, are too far away, or have more elements than an
+//! int can count.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -8,7 +8,7 @@ use super::blocks::{Block, Side, extent};
 use crate::host::sys::{self, MPI_Datatype};
 use crate::host::{Error, Result, errors::check};
 
-/// A block as the host's functions take it: their counts are ints.
+/// A block for the host's functions, whose counts are ints.
 pub(super) struct Described {
     /// Bytes from the start of the buffer.
     pub(super) offset: isize,
@@ -22,22 +22,22 @@ pub(super) struct Described {
 pub(super) const LOWEST: usize = 4096;
 
 impl Described {
-    /// Returns whether a block is at no address: near null, and its type does not say where else. Hosts refuse null
-    /// alone.
+    /// True if a block has no address: it is near null, and its type contains no address either. Hosts reject only null
+    /// itself.
     #[inline]
     pub(super) fn is_nowhere(&self, address: *mut c_void) -> bool {
         // SAFETY: asks the host about a datatype of the program, or of ours.
         address.addr() < LOWEST && unsafe { sys::cg_type_is_derived(self.datatype) } == 0
     }
 
-    /// True if another block continues this one, so that both are one block with the sum of the counts.
-    /// The extent of a type is asked for once for neighbors of one type.
+    /// True if another block continues this one, so that both are one block with the sum of the counts. The extent of a
+    /// type is determined once for consecutive blocks of the same type.
     pub(super) fn continued_by(
         &self,
         next: &Self,
         measured: &mut Option<(MPI_Datatype, isize)>,
     ) -> Result<bool> {
-        // A negative count is for the host to refuse.
+        // The host rejects a negative count.
         let countable = self.count >= 0 && next.count >= 0;
         if next.datatype != self.datatype
             || !countable
@@ -64,12 +64,12 @@ impl<F: Fn(usize) -> Block> Side<F> {
     }
 }
 
-/// The sizes of blocks; the last type is asked for once.
+/// The sizes of blocks; the size of the last type is cached.
 #[derive(Default)]
 pub(super) struct Sizes(Option<(MPI_Datatype, i64)>);
 
 impl Sizes {
-    /// The bytes of a block that is sent; `None` if the host would refuse it.
+    /// The bytes of a block to send; `None` if the host would reject it.
     pub(super) fn of(&mut self, block: &Block) -> Option<usize> {
         let size = match self.0 {
             Some((datatype, size)) if datatype == block.datatype => size,
@@ -87,7 +87,7 @@ impl Sizes {
     }
 }
 
-/// Datatypes to be freed after the call. The host keeps them for as long as a communication needs them.
+/// Datatypes to free after the call. The host keeps them as long as a communication needs them.
 #[derive(Default)]
 pub(super) struct Temporary {
     made: Vec<MPI_Datatype>,
@@ -97,28 +97,28 @@ pub(super) struct Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         for datatype in &mut self.made {
-            // SAFETY: a datatype that was made here and that no other code has seen.
+            // SAFETY: a datatype that was created here and that no other code has seen.
             unsafe { sys::cg_type_free(datatype) };
         }
     }
 }
 
-/// The elements of one part of a type for more elements than an int can count.
+/// The number of elements in one part of a type for more elements than an int can count.
 const PART: i64 = 1 << 30;
 
 impl Temporary {
-    /// Returns whether the block is empty.
+    /// True if the block is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.made.is_empty()
     }
 
-    /// Returns whether blocks became one because the extent of their type says that they lie one after the other.
+    /// True if blocks were merged because, by the extent of their type, they are contiguous.
     pub(super) fn joined(&self) -> bool {
         self.joined
     }
 
-    /// A copy of the datatype, which stays if the program frees its own; the datatype itself on a host that cannot
-    /// make one.
+    /// A copy of the datatype, which remains valid if the program frees its own; the datatype itself on a host that
+    /// cannot copy it.
     pub(super) fn copy(&mut self, mut datatype: MPI_Datatype) -> Result<MPI_Datatype> {
         // SAFETY: a datatype of the program, and its place.
         let code = unsafe { sys::cg_type_copy(&raw mut datatype) };
@@ -145,20 +145,20 @@ impl Temporary {
     #[cold]
     fn describe_many(&mut self, Block { offset, count, datatype }: Block) -> Result<Described> {
         if count < 0 {
-            // The host has an error for it.
+            // The host reports an error for it.
             return Ok(Described { offset, count: -1, datatype });
         }
         let datatype = self.many(count, datatype)?;
         Ok(Described { offset, count: 1, datatype })
     }
 
-    /// Several blocks of a buffer as one, in this order.
+    /// Merges several blocks of a buffer, in this order.
     pub(super) fn merge(&mut self, blocks: impl Iterator<Item = Block>) -> Result<Described> {
         let mut parts: Vec<Described> = Vec::new();
         let mut measured = None;
         for block in blocks {
             let block = self.describe(block)?;
-            // SMPI divides by the size of what it copies.
+            // SMPI divides by the size of the data that it copies.
             if block.count == 0 {
                 continue;
             }
@@ -179,7 +179,7 @@ impl Temporary {
         }
     }
 
-    /// A block as one at the start of the buffer.
+    /// A block as a single element at the start of the buffer.
     pub(super) fn displaced(&mut self, block: Described) -> Result<Described> {
         self.whole(&[block])
     }
@@ -188,7 +188,7 @@ impl Temporary {
         Ok(Described { offset: 0, count: 1, datatype: self.structure(parts)? })
     }
 
-    /// One element that holds more elements than an int can count.
+    /// An element that contains more elements than an int can count.
     fn many(&mut self, count: i64, datatype: MPI_Datatype) -> Result<MPI_Datatype> {
         let (parts, rest) = (count / PART, count % PART);
         let part_bytes = extent(datatype)? * PART as isize;

@@ -15,7 +15,7 @@ use crate::topology::Direction;
 
 const TYPES: usize = 64;
 
-/// Handles of named datatypes that the host has accepted. Handles of other datatypes are not kept: after a free, a
+/// Handles of named datatypes that the host has accepted. Handles of derived datatypes are not cached: after a free, a
 /// datatype that the host rejects may get the same handle.
 static TAKEN: [AtomicU64; TYPES] = [const { AtomicU64::new(u64::MAX) }; TYPES];
 
@@ -31,7 +31,7 @@ fn place(datatype: MPI_Datatype) -> (&'static AtomicU64, u64) {
 pub(super) fn datatype(of: &Neighborhood<'_>, datatype: MPI_Datatype) -> Result {
     let (place, bits) = place(datatype);
     if place.load(Ordering::Relaxed) != bits {
-        // Not null, and never read.
+        // Not null, but never read.
         judge(of, ptr::without_provenance(LOWEST), 1, datatype)?;
         // SAFETY: asks the host about a datatype that it accepts.
         if unsafe { sys::cg_type_is_derived(datatype) } == 0 {
@@ -52,10 +52,10 @@ fn judge(
     let (comm, returns_errors) =
         (private.map_or(of.comm, |private| private.comm().0), private.is_some().into());
     let mut is_told = 0;
-    // SAFETY: nothing is sent, so the address is not looked behind; a place for the answer.
+    // SAFETY: nothing is sent, so the address is not read; a place for the result.
     let code =
         unsafe { sys::cg_judge(address, count, datatype, comm, returns_errors, &raw mut is_told) };
-    // Where another thread could meet a handler of ours, the host has called the program's.
+    // If another thread could call a handler of ours, the host has called the program's.
     if is_told != 0 { check(code) } else { quiet(code) }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn blocks(
 ) -> Result {
     let ends = of.ends.of(direction, true);
     let (base, distance) = side.base(1);
-    // Blocks of one size at equal distances: where the first is in order and none is near null, so are all.
+    // Regular blocks: if the first is valid and none is near null, all are.
     let looked_at = match side.regular {
         Some(regular) if base.addr() >= LOWEST && regular.stride >= 0 => &ends[..ends.len().min(1)],
         _ => ends,
@@ -93,7 +93,7 @@ pub(super) fn blocks(
     Ok(())
 }
 
-/// A block near null, of a type that is only there if it says where, or has no data.
+/// A block near null, whose type is valid only if it contains an address or has no data.
 #[cold]
 fn near_null(of: &Neighborhood<'_>, block: &Block) -> Result {
     let mut size = 0;

@@ -1,14 +1,14 @@
-//! Nonblocking and persistent neighborhood collectives. They must give back one genuine request of
-//! the host and must not wait for anyone, so the host runs them, on the communicator itself.
+//! Nonblocking and persistent neighborhood collectives. They must return one genuine request of the host and must not
+//! wait for any process, so the host runs them, on the communicator itself.
 //!
-//! A nonblocking collective moves blocks to the process itself during the call: its buffers are the
-//! request's from then on. A persistent one has it in the all-to-all.
+//! A nonblocking collective copies the process's blocks to itself during the call: from then on, its buffers belong to
+//! the request. In a persistent one, they are part of the all-to-all.
 //!
-//! Hosts pair blocks wrongly where two neighbors are one process, so here each process occurs once:
-//! blocks of the same one are merged into one datatype, in the order that both ends have.
+//! Hosts pair blocks wrongly if two neighbors are the same process, so here each process occurs once: its blocks are
+//! merged into one datatype, in the order of both ends.
 //!
-//! It is the host's `Ialltoallw` or `Alltoallw_init`, with nothing for strangers: O(P) in time and
-//! memory, whatever the degree. Where it is not by this is [`route`]'s to say.
+//! The host runs `Ialltoallw` or `Alltoallw_init`, with empty blocks for other processes: O(P) in time and memory,
+//! whatever the degree. [`route`] decides where this is used.
 
 use std::ptr;
 use std::sync::Arc;
@@ -45,18 +45,18 @@ pub(super) fn start(
     };
     let with_own = self_comm.is_none();
     let mut request = all_to_all(of, send, receive, start, with_own)?;
-    // Others need not wait for what is of no concern to them.
+    // A local error must not make others wait.
     if let Some(self_comm) = self_comm
         && let Err(error) = self_copy::copy(of, &self_comm, send, receive)
     {
-        // The program gets no request, and nothing may be written to its buffers once it has the error.
+        // The program gets no request, and its buffers must not be written to after the error.
         waitall::wait(&mut request)?;
         return Err(error);
     }
     Ok(request)
 }
 
-/// Makes the request of an all-to-all, with or without what the process sends to itself.
+/// Makes the request of an all-to-all, with or without the process's blocks to itself.
 fn all_to_all(
     of: &Neighborhood<'_>,
     send: &Side<impl Fn(usize) -> Block>,
@@ -67,7 +67,7 @@ fn all_to_all(
     // SAFETY: asks the host which it is.
     let host_keeps = unsafe { sys::cg_requests_keep_datatypes() } != 0;
     let lasting = !host_keeps && matches!(start, Start::Later(_));
-    // SMPI copies nothing from a process to itself where both addresses are the same.
+    // SMPI copies nothing from a process to itself if both addresses are the same.
     let ((send_base, send_distance), (receive_base, receive_distance)) =
         (send.base(1), receive.base(2));
     let plans = &of.cache.args;
@@ -92,7 +92,7 @@ fn all_to_all(
         return Ok(request);
     }
     // SMPI sends its messages at once, and they hold their datatypes. Copies of datatypes exchange wrong blocks there:
-    // MPI_Type_dup's of vectors, and MPI_Type_contiguous' of all types with gaps.
+    // MPI_Type_dup of vectors, and MPI_Type_contiguous of all types with gaps.
     if !plan.derived || host_keeps || is_smpi() {
         return make(&call, &plan, datatypes);
     }
@@ -105,8 +105,8 @@ fn all_to_all(
     made
 }
 
-/// A completed request: an empty message on a communicator of only this process. An all-to-all
-/// would take longer, and of one that is complete when it returns Open MPI 5 never lets go of the datatypes.
+/// A completed request: an empty message on a communicator of only this process. An all-to-all would take longer, and
+/// Open MPI 5 never releases the datatypes of one that is complete when it returns.
 fn complete(self_comm: &HostComm) -> Result<MPI_Request> {
     let nothing = ptr::null_mut();
     // SAFETY: constants of the host.
@@ -114,7 +114,7 @@ fn complete(self_comm: &HostComm) -> Result<MPI_Request> {
     let [receiving, sending] = &mut requests;
     // SAFETY: messages without data.
     quiet(unsafe { sys::PMPI_Irecv(nothing, 0, byte, 0, 0, self_comm.0, receiving) })?;
-    // SAFETY: as above; what is sent has a receive that waits for it.
+    // SAFETY: as above; a receive is waiting for the message.
     let sent = unsafe {
         match sys::PMPI_Isend(nothing, 0, byte, 0, 0, self_comm.0, sending) {
             sys::CG_SUCCESS => sys::PMPI_Waitall(1, sending, sys::cg_statuses_ignore().cast()),

@@ -1,12 +1,12 @@
-//! Nonblocking and persistent neighborhood collectives by the host's own, O(degree) in time and memory.
+//! Nonblocking and persistent neighborhood collectives through the host's own, O(degree) in time and memory.
 //!
 //! The communicator of a topology is then one of the host's distributed graphs. Its edges are those along which blocks
-//! really go, sorted by pairing: hosts match the k-th edge between two processes with the k-th, and so that is
-//! right also where a process is a neighbor twice. It has more than one process: with one, MPICH's messages of a
-//! process to itself can meet the program's receives.
+//! are really sent, sorted by pairing: hosts match the k-th edges between two processes, so that is right even if a
+//! process is a neighbor twice. It has more than one process: with one, MPICH's messages of a process to itself can
+//! match the program's receives.
 //!
-//! All processes must do so or none, which is agreed on where the communicator is made. Each looks whether its
-//! host has the functions and whether they are right.
+//! All processes must do so or none; they agree on that when the communicator is created. Each checks whether its host
+//! has the functions and whether they are correct.
 
 use std::ffi::c_int;
 use std::sync::{Arc, OnceLock};
@@ -28,7 +28,7 @@ use crate::topology::{Direction, Topology};
 /// The functions of the host.
 struct HostFunctions(sys::cg_graph_functions);
 
-// SAFETY: addresses of functions, which may be called by any thread.
+// SAFETY: addresses of functions, which any thread may call.
 unsafe impl Send for HostFunctions {}
 // SAFETY: as above; nothing in it changes.
 unsafe impl Sync for HostFunctions {}
@@ -65,8 +65,8 @@ pub(super) fn is_right() -> bool {
 }
 
 /// Declares the neighbors on a new communicator to the host, which replaces it; all processes
-/// [want](super::route::wanted) it. Collective. Returns the one that it was, if the host knows them now: it may have no
-/// room for another communicator, on any process or on none.
+/// [want](super::route::wanted) it. Collective. Returns the old communicator if the host knows the neighbors now: it
+/// may have no room for another communicator, which is the same on all processes.
 pub(in crate::host) fn declare(
     comm: &mut HostComm,
     topology: &Topology,
@@ -96,15 +96,15 @@ pub(in crate::host) fn declare(
     (code == sys::CG_SUCCESS).then(|| mem::replace(comm, HostComm(made)))
 }
 
-/// Returns whether a communicator has a graph of the host. Local.
+/// True if a communicator has a graph of the host. Local.
 pub(super) fn is_known(comm: MPI_Comm) -> bool {
     // SAFETY: a communicator that is in use.
     HostFunctions::get()
         .is_some_and(|host| unsafe { sys::cg_has_graph(&raw const host.0, comm) } != 0)
 }
 
-/// Makes the request of a collective on a communicator to which the host [knows](is_known) the neighbors.
-/// Collective; waits for no other process.
+/// Makes the request of a collective on a communicator whose neighbors the host [knows](is_known). Collective; waits
+/// for no other process.
 pub(super) fn start(
     of: &Neighborhood<'_>,
     send: &Side<impl Fn(usize) -> Block>,
@@ -134,7 +134,7 @@ pub(super) fn start(
         persistent::keep(request, Arc::<Arguments>::from(arguments));
         return Ok(request);
     }
-    // Arguments with derived datatypes are not put back where the host does not keep these.
+    // Arguments with derived datatypes are not reused if the host does not hold these.
     if host_keeps || known || !arguments.any_derived() {
         let made = make(host, &call, &arguments, arguments.datatypes());
         of.cache.pool.put(arguments);

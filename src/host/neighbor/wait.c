@@ -1,8 +1,8 @@
 /* Waiting for the library's requests. MPICH 4.0 reports errors of a wait to MPI_COMM_WORLD, whatever the request's
  * communicator, and so does Open MPI for collectives; others report them to MPI_COMM_SELF. But the error belongs to the
- * handler of the program's communicator. So the handlers there are temporarily replaced by one that remembers the error.
- * Other threads could trigger it: if there can be any, messages are received with calls instead, which report to their
- * communicator. */
+ * handler of the program's communicator. So the handlers there are temporarily replaced by one that remembers the
+ * error. Other threads could trigger it: if there may be any, messages are received with blocking calls instead, which
+ * report to their communicator. */
 #include "cartograph_host.h"
 
 #pragma weak PMPI_Wait
@@ -13,11 +13,11 @@
 
 enum { WORLD = 1, SELF = 2, BOTH = WORLD | SELF, TAG = 32765 };
 
-/* The place where waits report errors; BOTH until that is found out. */
+/* Where waits report errors; BOTH until that is known. */
 static int told_on = BOTH;
 static int is_known;
 
-/* The place where an error was reported. */
+/* Where an error was reported. */
 static int was_told;
 
 static int is_replaced, is_made;
@@ -39,7 +39,7 @@ int cg_receives_are_calls(void)
     return cg_requests_keep_datatypes() && cg_threads_may_meet();
 }
 
-/* On SMPI all ranks share one process, and each waits on its own stack. */
+/* On SMPI, all ranks share one process, and each waits on its own stack. */
 static int can_replace(void)
 {
     return cg_family_built != CG_FAMILY_SMPI && PMPI_Comm_create_errhandler && PMPI_Comm_get_errhandler
@@ -67,14 +67,14 @@ static void take_relay(void)
         }
 }
 
-/* Which communicator gets the error for a message of the process to itself that is too long? */
+/* Finds which communicator gets the error for a message of the process to itself that is too long. */
 static int told_of_a_long_message(MPI_Comm ours)
 {
     MPI_Request requests[2];
     int rank;
     char sent[2] = { 0 }, got;
     was_told = 0;
-    /* Not into no room at all: Intel MPI takes that for no error. */
+    /* The buffer is not empty: Intel MPI reports no error for that. */
     if (PMPI_Comm_rank(ours, &rank) != MPI_SUCCESS
         || PMPI_Irecv(&got, 1, MPI_BYTE, rank, TAG, ours, &requests[0]) != MPI_SUCCESS)
         return BOTH;
@@ -111,7 +111,7 @@ int cg_end_waits(void)
 
 int cg_recv(void *buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int *was_received)
 {
-    /* The host sets the status of what it has received, also where that was too long. */
+    /* The host sets the status of a received message, even if it was too long. */
     MPI_Status status = { .MPI_TAG = -1 };
     int code = PMPI_Recv ? PMPI_Recv(buffer, count, datatype, source, tag, comm, &status) : CG_ABSENT;
     *was_received = status.MPI_TAG == tag;
@@ -133,8 +133,8 @@ int cg_wait_all(int count, MPI_Request requests[])
     enum { FEW = 64 };
     MPI_Status statuses[FEW];
     int found = MPI_SUCCESS;
-    /* At once takes less on Open MPI, which may never return from that with an error in one of several threads; MPICH 5
-     * calls the handler of MPI_COMM_SELF for it, and not for single waits. */
+    /* Waiting for all at once is faster on Open MPI, but with an error in one of several threads it may never return
+     * there; MPICH 5 calls the handler of MPI_COMM_SELF for it, but not for single waits. */
     if (cg_family_built == CG_FAMILY_OPEN_MPI && count <= FEW && !cg_threads_may_meet()) {
         for (int i = 0; i < count; i++)
             statuses[i].MPI_ERROR = MPI_SUCCESS;

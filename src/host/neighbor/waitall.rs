@@ -9,7 +9,7 @@ use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Request};
 use crate::host::{HostComm, Result};
 
-/// Waits for requests on a private communicator: for all of them, also where one fails. The others would write to the
+/// Waits for requests on a private communicator: for all of them, even if one fails. The others could write to the
 /// program's buffers later.
 pub(super) fn wait_all(private: &HostComm, requests: &mut [MPI_Request]) -> Result {
     // SAFETY: a communicator of ours; requests that were started here, or null requests.
@@ -32,7 +32,7 @@ pub(super) fn wait(request: &mut MPI_Request) -> Result {
     if is_quiet { quiet(code) } else { check(code) }
 }
 
-/// Requests of which some are waited for before others are made, and the datatypes that were made for them.
+/// Requests, some of which are waited for before others are made, and the datatypes that were created for them.
 #[derive(Default)]
 pub(super) struct Requests {
     requests: Vec<MPI_Request>,
@@ -47,7 +47,7 @@ impl Requests {
         self.requests.len()
     }
 
-    /// As [`Temporary::describe`]; the datatype stays until [`Requests::clear`].
+    /// Like [`Temporary::describe`]; the datatype stays until [`Requests::clear`].
     pub(super) fn describe(&mut self, block: Block) -> Result<Described> {
         self.temporary.describe(block)
     }
@@ -79,15 +79,15 @@ impl Requests {
         wait_all(private, &mut self.requests[some])
     }
 
-    /// Forgets them when all are done.
+    /// Forgets the requests once all are complete.
     pub(super) fn clear(&mut self) {
         self.requests.clear();
         self.receives.clear();
         self.temporary = Temporary::default();
     }
 
-    /// After the host refused a message: sends are not waited for, since their receives may never come. Returns whether
-    /// any message was in flight.
+    /// After the host rejected a message: sends are not waited for, since their receives may never come. Returns
+    /// whether any message was in flight.
     pub(super) fn give_up(&mut self) -> bool {
         // SAFETY: a constant of the host.
         let null = unsafe { sys::cg_request_null };
@@ -103,9 +103,9 @@ impl Requests {
     }
 }
 
-/// Gives up a request that was started and is not done. Nothing is written to the buffer of a receive from then on.
+/// Cancels a request that was started and is not complete. From then on, nothing is written to the buffer of a receive.
 pub(super) fn give_up(request: &mut MPI_Request, is_receive: bool) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller's promise.
     unsafe {
         match is_receive {
             true => sys::cg_give_up_receive(request),

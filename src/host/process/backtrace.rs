@@ -14,11 +14,11 @@ use goblin::elf::{Elf, SectionHeader, Symtab};
 
 use crate::engine::incompatible_program::{IncompatibleProgram, Known};
 
-/// More calls than these are not looked at.
+/// The number of calls on the stack that are searched.
 const MOST: usize = 64;
 
-/// The entry of [`IncompatibleProgram`] for the calling program, if it has one, by the functions on the stack. Takes
-/// some microseconds, and longer the first time, when the program's symbols are read.
+/// The entry of [`IncompatibleProgram`] for the calling program, found by the functions on the stack, if it has one.
+/// Takes some microseconds, and longer the first time, when the program's symbols are read.
 pub(in crate::host) fn incompatible_program() -> Option<&'static IncompatibleProgram> {
     find(|known| match known {
         Known::IncompatibleProgram(incompatible_program) => Some(incompatible_program),
@@ -26,7 +26,7 @@ pub(in crate::host) fn incompatible_program() -> Option<&'static IncompatiblePro
     })
 }
 
-/// What the calling program does if it [corrects the pairing of blocks itself](Known::PairsItself), found as in
+/// How the calling program [corrects the pairing of blocks itself](Known::PairsItself), if it does; found as in
 /// [`incompatible_program`].
 pub(in crate::host) fn pairs_itself() -> Option<&'static str> {
     find(|known| match known {
@@ -51,7 +51,7 @@ fn called_from(address: *const c_void) -> Option<Known> {
         // SAFETY: the loader's own string, which stays while the library is loaded.
         return Known::of_symbol(unsafe { CStr::from_ptr(found.dli_sname) }.to_str().ok()?);
     }
-    // The loader knows few of the functions of the program itself: its file knows them all.
+    // The loader knows few of the program's own functions: the program's file has all of them.
     // SAFETY: asks for a number.
     let program = unsafe { libc::getauxval(libc::AT_PHDR) } as *const c_void;
     let base = loaded_from(program)?.dli_fbase;
@@ -77,18 +77,18 @@ fn loaded_from(address: *const c_void) -> Option<libc::Dl_info> {
 /// The functions of a program's file that a table knows.
 #[derive(Default)]
 struct Program {
-    /// True if addresses are relative to where it was loaded.
+    /// True if addresses are relative to the load address.
     moves: bool,
     functions: Vec<(Range<u64>, Known)>,
 }
 
 impl Program {
-    /// Reads a file's table of symbols, which a stripped file does not have, and no more of it.
+    /// Reads only a file's table of symbols, which a stripped file does not have.
     fn read(path: &str) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
         let bytes = |offset: u64, size: u64| {
-            // A size that is wrong must take no memory.
+            // An invalid size must not allocate memory.
             let end = offset.checked_add(size).filter(|end| *end <= length);
             let mut bytes = vec![0; end.map_or(0, |_| size as usize)];
             file.read_exact_at(&mut bytes, offset).map(|()| bytes)

@@ -1,4 +1,4 @@
-//! The process itself: its lines on stderr, the origin of its report, and the program that calls.
+//! The process itself: its messages on stderr, the origin of its report, and the calling program.
 
 pub(super) mod backtrace;
 mod eprint;

@@ -1,4 +1,4 @@
-//! The origin of this process's report, as far as it is known.
+//! The origin of this process's report, as far as known.
 
 use std::env;
 use std::ffi::{CStr, c_char};
@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::report::Origin;
 use crate::report::origin::job_id;
 
-/// The origin of this process' report. Asks neither the network nor a directory of users.
+/// The origin of this process's report, found without the network or a user directory.
 pub(in crate::host) fn origin() -> Origin {
     let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     // SAFETY: reads numbers that the kernel keeps.
@@ -17,7 +17,7 @@ pub(in crate::host) fn origin() -> Origin {
     let program = env::current_exe().ok();
     let program = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     Origin {
-        // Without a batch system: the launcher on this host, which starts one job.
+        // Without a batch system, the launcher on this host identifies the job.
         id: job_id(set).unwrap_or_else(|| format!("{host}-{parent}")),
         user: set("USER").or_else(|| set("LOGNAME")).unwrap_or_else(|| user.to_string()),
         host,

@@ -1,7 +1,7 @@
-//! Reports of what was done, collected on `MPI_COMM_SELF` and written as it comes.
+//! Reports on topologies, collected on `MPI_COMM_SELF` and written as they come.
 //!
-//! Each process reports what it knows itself, and nothing is sent for it: others may not have this library.
-//! The host frees the collection at the start of `MPI_Finalize`, where the numbers are brought up to date.
+//! Each process reports only what it knows, and nothing is sent for reports: others may not have this library. The host
+//! frees the collection at the start of `MPI_Finalize`, when the numbers are updated.
 
 mod output;
 
@@ -36,10 +36,10 @@ use crate::topology::{Topology, TopologySummary};
 /// The [`Collector`] of a process.
 static COLLECTOR: Key = Key::new(no_copy, finish);
 
-/// A topology was created, which this process or another reports.
+/// True once a topology was created, whether this process or another reports it.
 static HAS_CREATED: AtomicBool = AtomicBool::new(false);
 
-/// A longer first line is that of another file than a profile.
+/// A longer first line belongs to a file other than a profile.
 const LONGEST_PROFILE: u64 = 1 << 20;
 
 /// The report of one process.
@@ -47,12 +47,12 @@ struct Collector {
     report: Report,
     output: Output,
     origin: Option<Origin>,
-    /// True if the job is known as well as it can be.
+    /// True if the facts about the job are final.
     knows_job: AtomicBool,
 }
 
 impl Collector {
-    /// Does something with the report, and writes it if due.
+    /// Changes the report, and writes it if due.
     fn tell(&self, act: impl FnOnce(&Report) -> bool) {
         if act(&self.report) {
             self.learn_job();
@@ -60,8 +60,7 @@ impl Collector {
         }
     }
 
-    /// Learns where the job runs, which may be known to a later constructor only. Asks the host, and so with no lock
-    /// held.
+    /// Finds out where the job runs, which only a later constructor may know. Asks the host, so no lock is held.
     fn learn_job(&self) {
         if self.knows_job.load(Ordering::Relaxed) {
             return;
@@ -77,8 +76,8 @@ impl Collector {
     }
 }
 
-/// This process' collector, if there is to be a report. Without the world model there is no report: nothing would say
-/// when it ends.
+/// This process's collector, if there is to be a report. Without the world model there is no report: the end of the job
+/// would go unnoticed.
 fn collector<'a>() -> Option<&'a Collector> {
     let target = Settings::get().report.as_ref()?;
     // SAFETY: asks the host for its state, which is allowed at any time.
@@ -107,8 +106,8 @@ fn collector<'a>() -> Option<&'a Collector> {
         drop(unsafe { Box::from_raw(made) });
         found()
     });
-    // SAFETY: the value of our key, which is never replaced and lives until MPI_Finalize deletes it; a
-    // program makes no topologies while it is in there.
+    // SAFETY: the value of our key, which is never replaced and lives until MPI_Finalize deletes it; meanwhile, a
+    // program in MPI_Finalize creates no topologies.
     value.map(|value| unsafe { &*value.cast::<Collector>() })
 }
 
@@ -139,7 +138,7 @@ pub(crate) fn add(
     });
 }
 
-/// Says once, on rank 0 of a communicator, that processes were moved although the program passed `reorder = 0`.
+/// Warns once, on rank 0 of a communicator, that ranks were reordered although the program passed `reorder = 0`.
 fn say_if_forced(function: &str, outcome: ReorderOutcome) {
     static SAID: Once = Once::new();
     if outcome == (ReorderOutcome::Applied { forced: true }) {
@@ -169,7 +168,7 @@ fn say_if_missed(function: &str, placement: &Placement) {
     }
 }
 
-/// The order that a profile gave this process' `MPI_COMM_WORLD`, in words; its library leaves this variable.
+/// The order that a profile gave this process's `MPI_COMM_WORLD`, in words, from the variable set by the world library.
 fn ordered_world() -> Option<String> {
     let own = std::process::id().to_string();
     set(settings::WORLD_OF.name).filter(|process| *process == *own)?;
@@ -179,10 +178,10 @@ fn ordered_world() -> Option<String> {
     Profile::parse(&line).ok().map(|profile| profile.world())
 }
 
-/// Reports once, after `MPI_Finalize`, that rank 0 created no topology, if a report is requested: no other rank does.
+/// Reports once, after `MPI_Finalize`, that rank 0 created no topology, if a report is requested: other ranks do not.
 ///
-/// None of our functions may have been called, so this runs when the process ends, or the library for every MPI, which
-/// then loads this one, calls it. MPI can no longer be called, so the rank comes from the launcher.
+/// None of our functions may have been called, so this runs when the process ends; or the library for every MPI, which
+/// then loads this one, calls it. MPI can no longer be called, so the rank comes from the launcher's variables.
 fn tell_of_nothing() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     // SAFETY: asks the host for its state, which is allowed at any time.
@@ -223,7 +222,7 @@ static AT_EXIT: extern "C" fn() = {
     at_exit
 };
 
-/// How this job was started, for a rank file that places it.
+/// How this job was started, for a rank file.
 fn launch(comm: &HostComm, machine: &Machine) -> Launch {
     let processes = HostComm::world().size().unwrap_or(0);
     let hosts = machine::host_list(comm, machine);
@@ -275,8 +274,8 @@ fn record(
     }
 }
 
-/// Notes the first neighborhood collective on a communicator, if hosts are wrong on its topology, and why blocks are
-/// paired as by the host if they are. Rank 0 of it does, for all.
+/// Records the first neighborhood collective on a communicator, if hosts are wrong on its topology, and why blocks are
+/// paired as by the host if they are. Rank 0 does this for all.
 pub(super) fn note_neighbors(topology: &Topology, as_host: Option<&str>) {
     if Settings::get().report.is_some()
         && let Topology::Cart(grid) = topology

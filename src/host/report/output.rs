@@ -1,4 +1,4 @@
-//! The output of a report: to stderr or a text as it comes, or to a file of JSON that is whole at every moment.
+//! The output of a report: to stderr or a text file as it comes, or to a JSON file that is always complete.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -17,17 +17,17 @@ pub(super) struct Output(Mutex<Destination>);
 
 enum Destination {
     Stderr,
-    /// A file to which text is added.
+    /// A text file that grows.
     Text {
         path: PathBuf,
         begun: bool,
     },
-    /// A file that is replaced, and a hash of what it holds.
+    /// A file that is replaced, and a hash of its content.
     Json {
         path: PathBuf,
         written: Option<u64>,
     },
-    /// As that; but its name is taken already where another job has it, until something is written.
+    /// Like `Json`, but if another job's file has the name, a new name is taken at the first write.
     Site {
         path: PathBuf,
         written: Option<u64>,
@@ -35,15 +35,15 @@ enum Destination {
     Nowhere,
 }
 
-/// A report that sites collect is no longer, in bytes.
+/// The maximal size of a report that sites collect, in bytes.
 const SITE_BYTES: usize = 1 << 15;
 
-/// Programs of one job whose reports would have the same name; more are not written.
+/// The most programs of one job whose reports would have the same name; more are not written.
 const MOST_OF_A_NAME: u32 = 1000;
 
 impl Output {
-    /// The output of the process of this rank in `MPI_COMM_WORLD`: all but rank 0 append their rank to the name
-    /// of a file.
+    /// The output of the process with this rank in `MPI_COMM_WORLD`: all except rank 0 append their rank to the file
+    /// name.
     pub(super) fn new(target: &Target, rank: i32) -> Self {
         let path = match target {
             Target::Stderr => return Self(Mutex::new(Destination::Stderr)),
@@ -88,7 +88,7 @@ impl Output {
         if let Destination::Json { path, written } = &mut *place {
             let text = report.json() + "\n";
             let hash = hash_of(&text);
-            // If nothing is new, a process that is killed here leaves no incomplete file.
+            // If there is nothing new, a process that is killed here leaves no incomplete file.
             if *written == Some(hash) {
                 return;
             }
@@ -113,13 +113,13 @@ impl Output {
                 Err(error) => *place = give_up(path, &error),
             }
         }
-        // In one write, so that lines of other processes do not come between. A failure cannot be reported any more.
+        // In one write, so that lines of other processes do not mix in. A failure can no longer be reported.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }
 
-/// Writes a report once, whole; into a file only if it does not exist: another process may have written it, of another
-/// world of this job.
+/// Writes a report once, whole; to a file only if that does not exist, since another process may have written it, of
+/// another world of this job.
 pub(super) fn write_all(target: &Target, report: &Report) {
     if let Target::Site(path, _) = target {
         let _ = write_new(path, &(report.short_json(SITE_BYTES) + "\n"));
@@ -162,8 +162,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Adds to a file, which is a new one at first. The descriptor is not kept: it is the program that says
-/// which files are open.
+/// Appends to a file, which is new at first. The descriptor is not kept open: the program decides which files are open.
 fn append(path: &Path, begun: bool, text: &str) -> io::Result<()> {
     check_place(path)?;
     let mut options = OpenOptions::new();
@@ -172,7 +171,7 @@ fn append(path: &Path, begun: bool, text: &str) -> io::Result<()> {
     } else {
         options.write(true).truncate(true);
     }
-    // The checks may be outdated: neither a link is followed nor a pipe waited for.
+    // The checks may be outdated: links must not be followed and pipes not waited for.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     options.create(true).custom_flags(flags).open(path)?.write_all(text.as_bytes())
 }
@@ -205,13 +204,13 @@ fn write_new(path: &Path, text: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Gives a file a new content, whole or not at all.
+/// Replaces a file's content, whole or not at all.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     check_place(path)?;
     let fresh = with_suffix(path, &format!(".cartograph-{}", std::process::id()));
     let create = || OpenOptions::new().write(true).create_new(true).open(&fresh);
     let file = create().or_else(|error| match error.kind() {
-        // Left by a process that was killed here.
+        // A process that was killed here left this.
         io::ErrorKind::AlreadyExists => fs::remove_file(&fresh).and_then(|()| create()),
         _ => Err(error),
     });
@@ -222,7 +221,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// A report is written to a regular file, never through a link, to a device or to a pipe.
+/// Checks that a report goes to a regular file, never through a link, to a device or to a pipe.
 fn check_place(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(there) if there.is_symlink() => {

@@ -1,5 +1,5 @@
-//! Jobs in which the library cannot count on anybody: two programs in one job, preloaded on both or on one; a process
-//! that starts by `PMPI_Init`. Nothing of ours may meet what they send.
+//! Jobs in which the library cannot rely on other processes: two programs in one job, with the library on both or on
+//! one; a process that starts with `PMPI_Init`. None of our messages may match theirs.
 
 use super::Outcome;
 use crate::session::{Session, count, word};
@@ -8,14 +8,14 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let program = session.compile("coupled", "c_tests/reorder/coupled.c", &["-Wall"]);
     let program = word(&program);
     let fortran = "fortran/reorder/coupled.f90";
-    // A program in Fortran that no wrapper of a C name would see, or the same in C where there is no compiler.
+    // A program in Fortran that no wrapper of a C name sees, or the same in C if there is no compiler.
     let other = match session.host.compiler(fortran.as_ref()) {
         Some(_) => word(&session.compile("coupled.f08", fortran, &["-Wall"])).to_owned(),
         None => format!("{program} 2"),
     };
     let report = format!("CARTOGRAPH_REPORT={}", session.work("report.json").display());
     let settings = ["CARTOGRAPH_LAYOUT=2x2", &report, "", "CARTOGRAPH_REORDER=off"];
-    // With a report all is done that is done without settings, or less with reordering off.
+    // With a report, the library does everything that it does without settings; with reordering off, less.
     let number = if session.host.shortened { 2 } else { 4 };
     for settings in &settings[..number] {
         let with = format!("env {} {settings}", session.preload());

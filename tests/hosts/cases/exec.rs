@@ -1,6 +1,6 @@
-//! `cartograph exec` with a host's programs. The library that it preloads serves whatever MPI a process loads, and a
-//! process without MPI loads none; of several libraries it takes the one that was built for the MPI, and only files
-//! that others cannot have written; and no rank ends alone.
+//! `cartograph exec` with a host's programs. The library that it preloads serves any MPI that a process loads, and a
+//! process without MPI loads none; among several libraries, the one built for the MPI is used, and only files that
+//! others cannot have written. No rank ends while others run.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -51,7 +51,7 @@ pub(super) fn mpi_of(session: &mut Session<'_>, program: &Path) -> Result<String
     line.split(' ').nth(2).map(str::to_owned).ok_or_else(|| format!("no path in '{line}'"))
 }
 
-/// Returns whether a library defines a function.
+/// True if a library defines a function.
 pub(super) fn defines(session: &mut Session<'_>, library: &str, name: &str) -> bool {
     session.finish(Command::new("nm").args(["-D", "--defined-only", library]));
     session.out.lines().any(|line| line.ends_with(&format!(" {name}")))
@@ -65,7 +65,7 @@ struct Exec<'a, 'b> {
 }
 
 impl Exec<'_, '_> {
-    /// Runs processes; returns whether they succeed.
+    /// Runs processes; true if they succeed.
     fn runs(&mut self, processes: u32, words: &[&str]) -> bool {
         let preload = self.session.preload();
         let mut job = self.session.launcher(processes);
@@ -77,7 +77,7 @@ impl Exec<'_, '_> {
         self.session.finish(&mut job)
     }
 
-    /// Checks that one process prints this, and that Cartograph prints nothing.
+    /// Checks that one process prints this, and Cartograph nothing.
     fn prints(&mut self, what: &str, expected: &str, words: &[&str]) {
         let ran = self.runs(1, words);
         let quiet = self.session.is_quiet();
@@ -85,7 +85,7 @@ impl Exec<'_, '_> {
         self.session.check(what, ran && quiet && right);
     }
 
-    /// Returns whether Cartograph printed one line, with this pattern.
+    /// True if Cartograph printed one line, with this pattern.
     fn says(&self, pattern: &str) -> bool {
         self.session.said("^cartograph: ") == 1
             && self.session.said(&format!("^cartograph: .*{pattern}")) == 1
@@ -121,7 +121,8 @@ struct Programs {
     steps: PathBuf,
 }
 
-/// One way for all processes of a job: linked programs, programs without MPI, scripts, Python, helpers on another MPI.
+/// One command line for all processes of a job: linked programs, programs without MPI, scripts, Python, helpers on
+/// another MPI.
 fn every_process(
     session: &mut Session<'_>,
     Programs { linked: own, module, steps, .. }: &Programs,
@@ -150,7 +151,7 @@ fn every_process(
         }
         let theirs = linked(session, other, &format!("linked-{other}"));
         let theirs = word(&theirs);
-        // The run alone is without the launcher, whose settings are for another MPI.
+        // The run without Cartograph does not use the launcher, whose settings are for another MPI.
         let mut alone = Command::new("timeout");
         alone.args(["60", theirs, "self"]).env("OMPI_ALLOW_RUN_AS_ROOT", "1");
         session.finish(alone.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"));
@@ -166,7 +167,7 @@ fn every_process(
     }
 }
 
-/// Recordings are made in the way in which the library is preloaded.
+/// The recorder is preloaded in the same way as the library.
 fn recordings(session: &mut Session<'_>, programs: &Programs) -> Result<(), String> {
     let Programs { linked, module, record, steps } = programs;
     let late = late(session, module);
@@ -191,7 +192,7 @@ fn recordings(session: &mut Session<'_>, programs: &Programs) -> Result<(), Stri
         let there = exec.session.out.contains("MPI_Cart_create: grid");
         exec.session.check(&format!("{what}: its grid is there"), there);
     }
-    // Programs ask whether functions are there.
+    // Programs test whether functions exist.
     let mpi = mpi_of(session, linked)?;
     for name in ["MPI_Isendrecv", "MPI_Send_c"] {
         let there = if defines(session, &mpi, name) { "found" } else { "not found" };
@@ -205,11 +206,11 @@ fn recordings(session: &mut Session<'_>, programs: &Programs) -> Result<(), Stri
     Ok(())
 }
 
-/// A profile of `c_tests/record/record_grid.c` that moves nothing.
+/// A profile of `c_tests/record/record_grid.c` that keeps all ranks.
 const PROFILE: &str = r#"{"schema":1,"program":"record","processes":8,"node_sizes":[8],"order":"in turn","moves_grids":false,"combines_blocks":true}"#;
 
-/// A grid that stays where it may gain much is told in one line, unless a report has it or the user knows already; and
-/// by `exec` alone.
+/// A grid that is kept but may gain much is reported on one line, unless a report has it or the user knows already; and
+/// only by `exec`.
 fn missed_gain(session: &mut Session<'_>, programs: &Programs) {
     let layout = session.write("columns.layout", &"0\n1\n".repeat(4));
     let (clock, profile) = (session.work("clock"), session.write("profile.json", PROFILE));
@@ -235,7 +236,7 @@ fn missed_gain(session: &mut Session<'_>, programs: &Programs) {
     session.check("no line on a gain by the library alone", ran && quiet);
 }
 
-/// An installation with copies of libraries, each a folder and the host that it was built for.
+/// An installation with copies of libraries, each a folder and the host for which it was built.
 fn site(session: &Session<'_>, name: &str, libraries: &[(&str, &str)]) -> Result<PathBuf, String> {
     let site = session.work(name);
     let build = top().join("build");
@@ -268,7 +269,7 @@ fn at<'a, 'b>(session: &'a mut Session<'b>, site: &Path) -> Exec<'a, 'b> {
     Exec { session, settings }
 }
 
-/// Checks that the host's own functions are called at an installation, and that one line says why.
+/// Checks that the host's own functions are called with an installation, and that one line gives the reason.
 fn refused(
     session: &mut Session<'_>,
     what: &str,
@@ -283,7 +284,7 @@ fn refused(
     session.check(what, ran && right);
 }
 
-/// Of several libraries the one that was built for the MPI is taken.
+/// Among several libraries, the one built for the MPI is used.
 fn right_library(session: &mut Session<'_>, programs: &Programs) -> Result<(), String> {
     let host = session.host.name.clone();
     let own = word(&programs.linked);
@@ -351,7 +352,7 @@ fn trusted_files(session: &mut Session<'_>, programs: &Programs) -> Result<(), S
     Ok(())
 }
 
-/// No rank ends alone, and the job prints a thing once.
+/// No rank ends while others run, and the job prints each message once.
 fn no_rank_alone(session: &mut Session<'_>, programs: &Programs) -> Result<(), String> {
     let own = word(&programs.linked);
     let mut exec = Exec { session, settings: Vec::new() };

@@ -1,6 +1,6 @@
-//! Programs of this host with the library of each other host that is built. Hosts of one family have one binary
-//! interface, so all answers must be right; with another family's library a call is answered right or ends the program
-//! with a message that names both, but never crashes and never gives a wrong answer.
+//! Programs of this host with the library of each other host. Hosts of one family have one binary interface, so all
+//! results must be right; with another family's library, a call returns a right result or ends the program with a
+//! message that names both, but never crashes and never returns a wrong result.
 
 use std::process::Command;
 
@@ -22,7 +22,7 @@ const FUNCTIONS: [&str; 7] = [
     "Dims_create",
 ];
 
-/// Functions that answer without a communicator of the library's own.
+/// Functions that work without a communicator of the library's own.
 const LOCAL: [&str; 3] = ["Cart_map", "Topo_test", "Dims_create"];
 
 /// A family as src/host/family.rs calls it.
@@ -50,8 +50,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         }
         others += 1;
         let theirs = family(other);
-        // A library whose own MPI is not where the loader looks is shown where that is. The loader may still refuse, where
-        // two MPIs bring the same library in two versions.
+        // A library whose own MPI is not where the loader looks gets its path. The loader may still refuse if two MPIs
+        // bring the same library in two versions.
         let mut loads = vec![format!("LD_PRELOAD={}", library.display())];
         if !session.finish(Command::new("env").args(&loads).arg("true")) {
             session.check(&format!("{other}: the loader says why"), refusal.is_match(&session.err));
@@ -67,7 +67,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             session.check(&format!("{other}: the loader refuses"), true);
             continue;
         }
-        // All at once: most of it is waiting for launchers.
+        // All at once, since most of the time is spent waiting for launchers.
         let start = |function: &str| {
             let mut command = session.launcher(1);
             command.arg("env").args(&loads).args([word(&program), function]);
@@ -76,7 +76,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         let asked = FUNCTIONS.map(|function| {
             let mut command = start(function);
             std::thread::spawn(move || {
-                // Open MPI 5's launcher may fail by itself on a busy machine: then it is asked again.
+                // Open MPI 5's launcher may fail by itself on a busy machine: then it runs again.
                 for left in (0..5).rev() {
                     let output = command.output().expect("the launcher starts");
                     let text = [output.stdout, output.stderr].concat();
@@ -105,7 +105,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
                 && message.contains(&format!("built for {theirs}"))
                 && message.contains(&format!("runs on {ours}"))
                 && !crashed;
-            // To make a communicator without a look at the host would be luck.
+            // Creating a communicator without checking the host could succeed only by luck.
             let holds = if right { ours == theirs || LOCAL.contains(&function) } else { refused };
             session.check(&format!("{function} with the library of {other}"), holds);
         }

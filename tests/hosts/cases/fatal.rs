@@ -1,12 +1,12 @@
-//! Wrong calls under the default error handler, and where MPI is not active. They must end the program, with
-//! Cartograph's words for the fault in what the host prints.
+//! Wrong calls under the default error handler, and while MPI is not active. They must end the program, with
+//! Cartograph's error text in the host's output.
 
 use std::process::Command;
 
 use super::Outcome;
 use crate::session::{Session, word};
 
-/// The way, the processes (0 is without a launcher), and the text.
+/// The variant, the processes (0 is without a launcher), and the text.
 type Case = (&'static str, u32, &'static [&'static str]);
 
 const CASES: [Case; 6] = [
@@ -33,7 +33,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.seconds = 60;
     let library = session.host.library();
     let lib = word(library.parent().expect("a folder"));
-    // mini has nothing of the chapter that a program could be linked with.
+    // mini does not have the chapter's functions, so programs cannot be linked with it.
     let link: &[&str] =
         if session.host.name == "mini" { &["-L", lib, "-lcartograph"] } else { &[] };
     let program = session.compile("errors_fatal", "c_tests/errors/errors_fatal.c", link);
@@ -42,10 +42,10 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         if processes == 0 && session.host.name == "smpi" {
             continue;
         }
-        // Open MPI's launcher loses its own message about an abort in one of four runs or so, of bare programs too, and
-        // says so: then it is asked again.
+        // Open MPI's launcher loses its own message about an abort in about one of four runs, even of bare programs,
+        // and reports that: then it runs again.
         for _ in 0..10 {
-            // Nobody needs the core dumps of programs that are meant to abort.
+            // Core dumps of programs that abort on purpose are not needed.
             let mut command = Command::new("sh");
             command.args(["-c", "ulimit -c 0; exec \"$@\"", "sh"]);
             let launcher = session.launcher(processes);
@@ -58,7 +58,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
                 break;
             }
         }
-        // Neither success nor 124, by which timeout says that it had to end the program.
+        // Neither success nor 124, with which timeout reports that it ended the program.
         let ended = session.code != 0 && session.code != 124;
         session.check(&format!("{way}: ends with an error"), ended);
         session.check(&format!("{way}: does not go on"), !session.out.contains("survived"));

@@ -1,5 +1,5 @@
-//! Files that cannot be written whole, and system calls that signals interrupt: a program answers as without
-//! Cartograph, and no other file is lost.
+//! Incomplete writes, and system calls that signals interrupt: a program's output is the same as without Cartograph,
+//! and no other file is lost.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::testlist::top;
 /// Prints orders of ranks of an even number of processes.
 const PROGRAM: &str = "c_tests/record/record_grid.c";
 
-/// A profile, a recording, a report and a picture on a file system of a few pages, for which one must be root.
+/// A profile, a recording, a report and a picture on a file system of a few pages, which requires root.
 pub(super) fn full(mut session: Session<'_>) -> Outcome {
     let program = session.compile("program", PROGRAM, &[]);
     session.preloaded.clear();
@@ -36,7 +36,7 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
             &format!("{words:?}, {pages} pages left: runs as alone"),
             ran && sorted(&session.out) == answers,
         );
-        // Once, not a page for each process.
+        // Once, not once per page and process.
         let told = session.said("^cartograph: .* cannot be written.*: No space left on device");
         let lines = session.said("^cartograph: ");
         session.check(
@@ -75,7 +75,7 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
     let told = session.said("^cartograph: cannot write .*/old.json: No space left on device") == 1;
     session.check("a picture that has no room is told", !drawn && told);
     still_there(&mut session);
-    // That nothing can be printed is no fault of the program.
+    // A program is not at fault if nothing can be printed.
     let here = session.work("here");
     fs::create_dir(&here).map_err(|error| error.to_string())?;
     let mut trial = Command::new("env");
@@ -90,7 +90,7 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// A report that a site collects is there whole, as far as there was room, or not at all; nothing is told.
+/// A report that a site collects is complete, as far as there is space, or absent; there is no message.
 fn of_sites(session: &mut Session<'_>, program: &Path, answers: &[String]) {
     let report = format!("CARTOGRAPH_REPORT={}", word(&session.work("full/%j-%u.json")));
     for (pages, topologies) in [(0, 0), (1, 1), (8, 2)] {
@@ -114,8 +114,8 @@ fn of_sites(session: &mut Session<'_>, program: &Path, answers: &[String]) {
     }
 }
 
-/// Runs a command beside a file system at `full` that has some pages left, with a report from before. What the command
-/// leaves there is in `full.after`.
+/// Runs a command with a file system at `full` that has a few pages left, and a report from before. The files that the
+/// command leaves there are in `full.after`.
 fn on_full(session: &mut Session<'_>, pages: u32, command: &mut Command) -> bool {
     let place = session.work("full");
     let _ = fs::remove_dir_all(after(session));
@@ -135,7 +135,7 @@ fn after(session: &Session<'_>) -> PathBuf {
     session.work("full.after")
 }
 
-/// Checks that the file from before is as it was, and that nothing half-written is beside it.
+/// Checks that the earlier file is unchanged, and that there are no incomplete files next to it.
 fn still_there(session: &mut Session<'_>) {
     let place = after(session);
     let read = |name: &str| fs::read_to_string(place.join(name)).unwrap_or_default();
@@ -161,7 +161,7 @@ pub(super) fn interrupted(mut session: Session<'_>) -> Outcome {
     let source = "c_tests/lifetime/interrupting.c";
     let interrupting = session.compile("interrupting.so", source, &["-shared", "-fPIC", "-ldl"]);
     session.preloaded = vec![interrupting];
-    // The libraries that are looked for, too.
+    // Lookups of libraries, too.
     let paths =
         format!("INTERRUPTED={}:{}", session.work("").display(), top().join("build").display());
     let run = |session: &mut Session<'_>, what: &str, words: &[&str]| {

@@ -1,9 +1,9 @@
-//! Programs over a mini that is hostile (`c_tests/mini/hostile.c`): each call into it fails once, all messages wait for their
+//! Programs over a hostile mini (`c_tests/mini/hostile.c`): each call into it fails once, all messages wait for their
 //! receivers, messages come in other orders, and communicators, keys and memory run out.
 //!
-//! When a call has failed, a program goes on as if nothing had been: `monitor.c` makes the call of the chapter again, where all
-//! processes have had an error, and then the program's own checks hold, and nothing is left at the end. Where not all have,
-//! a communicator is spoilt, or what has run out is still wanting, the run ends with [`TOLD`]. All else is a fault.
+//! After a failed call, a program continues as if nothing had happened: `monitor.c` repeats the call of the chapter if
+//! all processes got an error, and then the program's own checks hold, and nothing is left at the end. If not all got
+//! one, a communicator is spoilt, or a resource is still missing, the run ends with [`TOLD`]. Anything else is a fault.
 
 use crate::host::{Host, Library};
 use crate::session::{Session, word};
@@ -16,27 +16,27 @@ const VARIABLE: &str = "CARTOGRAPH_TEST_HOSTILE";
 
 /// The extent of a test.
 struct Extent {
-    /// The most calls that fail, each in a run of its own. Programs with more make the same ones over and over.
+    /// The most calls that fail, each in a separate run. Programs with more calls repeat the same ones.
     calls: usize,
-    /// True if what is local fails on each rank alone, else on one.
+    /// True if local calls fail on each rank in turn, otherwise on one rank.
     on_each_rank: bool,
-    /// The orders of messages. The standard lets each send wait for its receiver, and orders only what one process sends to
-    /// another.
+    /// The orders of messages. The standard lets each send wait for its receiver, and orders only messages between the
+    /// same two processes.
     orders: u32,
-    /// The amounts of communicators, keys and memory that there are.
+    /// The available numbers of communicators, keys and bytes of memory.
     amounts: u32,
 }
 
 const SOME: Extent = Extent { calls: 12, on_each_rank: false, orders: 2, amounts: 6 };
 const ALL: Extent = Extent { calls: 400, on_each_rank: true, orders: 20, amounts: 20 };
 
-/// The exit code after an error that the program can do nothing about.
+/// The exit code after an error that the program cannot handle.
 const TOLD: i32 = 77;
 
 /// The exit codes of programs whose errors are fatal: `MPI_ERR_NO_MEM` and `MPI_ERR_UNSUPPORTED_OPERATION`.
 const FATAL: [i32; 2] = [39, 55];
 
-/// A program, and how it is run.
+/// A program, and how to run it.
 struct Run<'a> {
     session: Session<'a>,
     program: String,
@@ -62,7 +62,7 @@ impl Run<'_> {
         self.session.check(&what, right(code));
     }
 
-    /// The calls of the process that makes most, or of those that are local.
+    /// The calls of the process that makes most, or its local calls.
     fn calls(&mut self, who: &[String]) -> usize {
         self.check(&[who, &["MINI_FAIL=0".into()]].concat(), |code| code == 0);
         let numbers = self.session.err.lines().filter_map(|line| {
@@ -88,7 +88,7 @@ impl Run<'_> {
         self.session.check("it calls the host", calls > 0 || rank.is_some());
         let step = calls.div_ceil(most).max(1);
         for part in 0..calls.div_ceil(step) {
-            // Not in step with a program's loops.
+            // The step is not a multiple of a program's loops.
             let call = 1 + part * step + (part * part + self.processes as usize) % step;
             self.check(&[&who[..], &[format!("MINI_FAIL={call}")]].concat(), |code| {
                 [0, TOLD].contains(&code)
@@ -98,7 +98,7 @@ impl Run<'_> {
         }
     }
 
-    /// Resources that run out come back as an error, which ends the program, or are not needed.
+    /// Resources that run out cause an error, which ends the program, or are not needed.
     fn shortage(&mut self, most: u32) {
         for n in 0..most {
             let amounts = [("CONTEXTS", n + 2), ("KEYVALS", n), ("MEMORY", 100 * (n + 2))];

@@ -1,6 +1,6 @@
-//! `make install` puts its files where it says, programs are built and run with what pkg-config and CMake tell of them,
-//! in a prefix of its own, staged for a package by DESTDIR, and moved elsewhere; and `make uninstall` leaves no file
-//! and no directory of its own.
+//! `make install` puts its files in the documented places; programs are built and run with the output of pkg-config and
+//! CMake, in a separate prefix, staged for a package with DESTDIR, and moved elsewhere; and `make uninstall` leaves no
+//! file and no directory of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ const FILES: [&str; 14] = [
     "share/zsh/site-functions/_cartograph",
 ];
 
-/// The program checks answers that only Cartograph gives.
+/// The program checks results that only Cartograph returns.
 const PROGRAM: &str = "c_tests/tool/tool_calls.c";
 
 const CMAKE: &str = r#"
@@ -54,7 +54,7 @@ add_executable(archived PROGRAM)
 target_link_libraries(archived Cartograph::openmpi_static)
 "#;
 
-/// The answer of bash to a tab.
+/// Bash's completions for a tab.
 const TAB: &str = r#"source "$0" && COMP_WORDS=(cartograph pl) COMP_CWORD=1 && _cartograph cartograph pl cartograph &&
     [ "${COMPREPLY[*]}" = plan ]"#;
 
@@ -62,7 +62,7 @@ struct Installation<'a, 'b> {
     session: &'a mut Session<'b>,
     host: String,
     version: String,
-    /// The directory where it lies now.
+    /// The directory of the installation now.
     prefix: PathBuf,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Paths below a directory, of `find`.
+/// Paths below a directory, from `find`.
 fn find(directory: &Path, conditions: &[&str]) -> Names {
     let mut find = Command::new("find");
     let output = find.arg(directory).args(conditions).args(["-printf", "%P\n"]).output();
@@ -90,7 +90,7 @@ fn find(directory: &Path, conditions: &[&str]) -> Names {
     String::from_utf8_lossy(&output).lines().map(str::to_owned).collect()
 }
 
-/// A command that nothing in the environment leads to other libraries.
+/// A command in an environment that does not lead to other libraries.
 fn plain(program: &str) -> Command {
     let mut command = Command::new(program);
     for name in ["PKG_CONFIG_PATH", "PKG_CONFIG_SYSROOT_DIR", "LD_LIBRARY_PATH"] {
@@ -118,12 +118,12 @@ impl Installation<'_, '_> {
     fn make(&mut self, words: &[&str]) {
         let mut make = plain("make");
         make.arg("--no-print-directory").args(words).arg(format!("HOST={}", self.host));
-        // As where there is no cargo: other tests run what is there, and building it for release takes minutes.
+        // As without cargo: other tests run existing builds, and building for release takes minutes.
         make.arg("CARGO=");
         self.does(&format!("make {}", words.join(" ")), &mut make);
     }
 
-    /// Where there is a cargo, what is installed is built first. A dry run tells it.
+    /// With cargo, the installed files are built first. A dry run shows that.
     fn builds_first(&mut self) {
         let mut make = plain("make");
         make.args(["-n", "install", "CARGO=cargo", "PREFIX=/nowhere"]);
@@ -143,7 +143,7 @@ impl Installation<'_, '_> {
         );
     }
 
-    /// Checks that no file names where it was built: the installed tree works wherever it was staged from.
+    /// Checks that no file contains the build directory: the installed tree works wherever it was staged from.
     fn unmarked(&mut self, what: &str, directory: &Path, options: &[&str]) {
         self.session.finish(Command::new("grep").arg("-rlF").args(options).arg(directory));
         let none = self.session.code == 1;
@@ -178,7 +178,7 @@ impl Installation<'_, '_> {
         self.session.check(what, right);
     }
 
-    /// Checks that the library is found where it lies.
+    /// Checks that the library is found at its place.
     fn loads(&mut self, what: &str, program: &str) {
         self.session.finish(plain(program).env("LD_TRACE_LOADED_OBJECTS", "1"));
         let line = Regex::new(r"libcartograph\.so\.0 => (\S*) ").expect("a pattern");
@@ -188,7 +188,7 @@ impl Installation<'_, '_> {
         self.session.check(what, found == Some(self.prefix.join(library)));
     }
 
-    /// The program finds the library by itself.
+    /// The program finds the library without settings.
     fn in_a_prefix_of_its_own(&mut self, listed: &Names) -> Result<(), String> {
         let own = self.prefix.clone();
         self.make(&["install", &format!("PREFIX={}", own.display())]);
@@ -219,7 +219,7 @@ impl Installation<'_, '_> {
         self.halo()
     }
 
-    /// The halo program is found by its launcher, runs, and is tuned on nodes that are made up.
+    /// The halo program is found by its launcher, runs, and is tuned on simulated nodes.
     fn halo(&mut self) -> Result<(), String> {
         let command = word(&self.prefix.join("bin/cartograph")).to_owned();
         let launcher = self.session.host.launcher().to_vec();
@@ -264,7 +264,7 @@ impl Installation<'_, '_> {
         Ok(())
     }
 
-    /// The help and completions from the command's own definition, and what modules say.
+    /// The help and completions from the command's own definition, and the output of modules.
     fn pages(&mut self) {
         let share = self.prefix.join("share");
         let module = format!("modulefiles/cartograph/{}", self.version);
@@ -283,7 +283,7 @@ impl Installation<'_, '_> {
         }
         let completions = share.join("bash-completion/completions/cartograph");
         self.does("bash completes", Command::new("bash").args(["-c", TAB]).arg(completions));
-        // Of libraries packaging/try.sh finds out, which builds them anew.
+        // packaging/try.sh, which rebuilds the libraries, checks this for them.
         let home = std::env::var("HOME").unwrap_or_default();
         let marks = ["-I", "-e", word(top()), "-e", &home];
         let prefix = self.prefix.clone();
@@ -296,7 +296,7 @@ impl Installation<'_, '_> {
         let flags = self.pkg_config(&["--cflags", "--libs"]);
         let after = self.builds("linked with what was moved", &flags);
         self.loads("it loads what was moved", &after);
-        // CMake asks an MPI's wrapper: Open MPI stands for all.
+        // CMake calls an MPI's wrapper: Open MPI represents all.
         if self.host != "openmpi" {
             return Ok(());
         }
@@ -319,7 +319,7 @@ impl Installation<'_, '_> {
         Ok(())
     }
 
-    /// Nothing knows of the stage, and a view of it links.
+    /// No file refers to the stage, and a view of it links.
     fn staged(&mut self, stage: PathBuf, listed: &Names) -> Result<(), String> {
         let destination = format!("DESTDIR={}", stage.display());
         self.prefix = stage.join("usr");

@@ -1,5 +1,5 @@
-//! Intel MPI's library of the standard ABI runs programs that are built for abi, with the library for every MPI preloaded; the
-//! list has those that are built for MPICH.
+//! Intel MPI's library for the standard ABI runs programs built for abi, with the library for every MPI preloaded; the
+//! list has those built for MPICH.
 
 use super::Outcome;
 use super::exec::mpi_of;
@@ -16,10 +16,10 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         (4, "topology/cart", &["ours"][..]),
         (4, "topology/graph", &["ours"]),
         (4, "topology/dist_graph", &["ours"]),
-        // The examples of the documents.
+        // The examples in the documentation.
         (4, "topology/seeds", &["ours"]),
         (3, "neighbor/neighbor", &[]),
-        // Errors of many kinds: their codes are classes then, for which Intel's own call of the handler ends the job.
+        // Errors of many kinds: their codes are classes here, for which Intel's own call of the handler ends the job.
         (2, "errors/errors", &[]),
     ] {
         let options = ["-pthread", "-lm"];
@@ -31,7 +31,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         let ran = s.run(processes, &[], &[&[word(&program)], arguments].concat());
         s.check(source, ran && matches!(Verdict::of(&s.out), Ok(Verdict::Passed)));
     }
-    // A program that mends the pairing itself: Intel's is in the order of lists everywhere, which such a program gets back.
+    // A program that corrects the pairing itself: Intel's is by the order of lists everywhere, and such a program gets
+    // that back.
     let program = s.compile_with(&compiler, "pairs", "c_tests/neighbor/pairs_itself.c", &[]);
     let libraries = std::mem::take(&mut s.preloaded);
     s.runs("a program that mends it, alone", 2, &[], &[word(&program)]);

@@ -1,5 +1,5 @@
-//! Programs of several threads, whose calls of the host are held up at random (c_tests/lifetime/interleave.c), so that the
-//! threads meet in other places in each run.
+//! Programs of several threads whose calls of the host are delayed at random (c_tests/lifetime/interleave.c), so that
+//! the threads meet at different points in each run.
 
 use super::Outcome;
 use crate::session::{Session, word};
@@ -16,7 +16,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         for seed in SEEDS {
             let settings = [seed, "INTERLEAVE_TELL=1"];
             session.runs(&format!("{source}, {seed}"), 2, &settings, &[word(&program)]);
-            // Else it was not between the library and the host.
+            // Otherwise it was not between the library and the host.
             let held = session.said("^interleave: [0-9]{2,} calls$");
             session.check(&format!("{source}, {seed}: calls are held up"), held == 2);
         }

@@ -1,5 +1,5 @@
-//! `cartograph run`: a job is recorded, the next ones are placed on whatever nodes they get, and what cannot be placed
-//! runs as without it. Nodes are names of their own on this machine, for which one must be root.
+//! `cartograph run`: a job is recorded, later ones are placed on whatever nodes they get, and a job that cannot be
+//! placed runs unchanged. Nodes are simulated by names on this machine, which requires root.
 
 use std::fs;
 use std::mem;
@@ -67,7 +67,7 @@ impl Jobs<'_, '_> {
         self.session.finish(&mut job)
     }
 
-    /// True if stderr has one line of ours, with these words.
+    /// True if stderr has one line of ours, with this text.
     fn told(&self, pattern: &str) -> bool {
         let pattern = Regex::new(&format!("(?m)^cartograph: .*{pattern}")).expect("it is right");
         self.session.said("^cartograph: ") == 1 && pattern.is_match(&self.session.err)
@@ -75,7 +75,7 @@ impl Jobs<'_, '_> {
 
     fn learns(&mut self, maps: bool) {
         let ran = self.runs("a:2,b:2", &[]);
-        // What replay makes of it depends on the load of this machine.
+        // The result of replay depends on the load of this machine.
         let next = if maps { "the next run will (use|try) " } else { "this mpiexec .* no option" };
         let recorded = self.told(&format!("recorded .*/pairs on 4 ranks; {next}"));
         let same = self.session.out == "4 apart\n";
@@ -102,13 +102,13 @@ impl Jobs<'_, '_> {
             && (&program["ranks"], &program["runs"]) == (&Value::from(4), &Value::from(3))
             && program["best"]["gain"].as_f64().is_some_and(|gain| gain > 1.2);
         self.session.check("what is known of it", ran && right);
-        // Where the job ends it takes nothing along: neither its recording nor its rank file.
+        // After the job, nothing is left: neither its recording nor its rank file.
         let left = fs::read_dir(self.store.join("jobs")).map_or(0, Iterator::count);
         self.session.check("nothing is left behind", left == 0);
     }
 
-    /// Jobs whose launcher cannot place ranks: the world is reordered if the user allows it, and grids are moved if
-    /// `cartograph try` finds that they may be.
+    /// Jobs whose launcher cannot place ranks: MPI_COMM_WORLD is reordered if the user allows it, and grids are
+    /// reordered if `cartograph try` finds that they may be.
     fn reorders(&mut self) {
         self.options = "--world";
         let ran = self.runs("c:2,d:2", &[]);
@@ -121,7 +121,7 @@ impl Jobs<'_, '_> {
         self.session.compile("grid", PROGRAM, &["-DGRID"]);
         let ran = self.runs("a:2,b:2", &[]);
         let told =
-            self.told("recorded .*; cartograph try finds out whether its grids may be moved");
+            self.told("recorded .*; cartograph try checks whether its grids may be reordered");
         let same = self.session.out == "4 apart\nof 4\n";
         self.session.check("a grid is recorded", ran && told && same);
         let mut tries = Command::new(command());
@@ -132,7 +132,7 @@ impl Jobs<'_, '_> {
         tries.envs(self.session.host.settings()).env("CARTOGRAPH_STORE", &self.store);
         let ran = fs::create_dir(self.session.work("here")).is_ok();
         let ran = self.session.finish(&mut tries) && ran;
-        let moved = self.session.out.contains("ranks moved by MPI_Cart_create");
+        let moved = self.session.out.contains("ranks reordered by MPI_Cart_create");
         self.session.check("the grid is tried", ran && moved);
         let ran = self.runs("c:2,d:2", &[]);
         let told = self.told("grid in weights .*the default order so far \\(1 and 1 runs");
@@ -141,7 +141,7 @@ impl Jobs<'_, '_> {
         self.program = pairs;
     }
 
-    /// Jobs that fail, have input, or that nothing can be done for.
+    /// Jobs that fail, have input, or cannot be placed.
     fn runs_as_it_is(&mut self) {
         self.runs("a:2,b:2", &["3"]);
         let told = self.session.err.contains("exited with code 3; nothing learned")
@@ -178,7 +178,7 @@ impl Jobs<'_, '_> {
         }
     }
 
-    /// A job that is told to end ends, soon.
+    /// A job that gets a terminating signal ends soon.
     fn signals(&mut self) -> Result<(), String> {
         let explain = |error: std::io::Error| error.to_string();
         let out = self.session.work("waits");
@@ -196,7 +196,7 @@ impl Jobs<'_, '_> {
             .spawn();
         job = Command::new("kill");
         let mut child = started.map_err(explain)?;
-        // Before it waits the program prints a line.
+        // The program prints a line before it waits.
         let waits = || fs::read_to_string(&out).is_ok_and(|text| text.ends_with(" apart\n"));
         let waits = (0..600).any(|_| {
             thread::sleep(Duration::from_millis(100));
@@ -211,12 +211,12 @@ impl Jobs<'_, '_> {
             ended = child.try_wait().ok().flatten();
         }
         let _ = child.kill();
-        // Its exit code is the launcher's: MPICH's is 0 now and then, also without `cartograph run`.
+        // The exit code is the launcher's: MPICH's is occasionally 0, even without `cartograph run`.
         self.session.check("SIGTERM ends the job", ran && ended.is_some());
         Ok(())
     }
 
-    /// A disk that is full costs what would be learned, and nothing else.
+    /// A full disk loses only what would be learned.
     fn full(&mut self) -> Result<(), String> {
         let place = self.session.work("full");
         fs::create_dir(&place).map_err(|error| error.to_string())?;

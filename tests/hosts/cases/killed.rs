@@ -1,5 +1,5 @@
-//! Processes that are killed in constructors: the others do not wait for them. Jobs end, as those of the bare host do; where an
-//! MPI goes on without its dead (ULFM), an error says so, and those that are left make topologies of their own.
+//! Processes that are killed in constructors: the others do not wait for them. Jobs end as on the bare host; if an MPI
+//! continues without the dead processes (ULFM), an error reports that, and the others create their own topologies.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
                 session.check(&format!("{constructor} has calls"), ended && call > 1);
                 break;
             }
-            // Launchers and `timeout` have some exit codes in common.
+            // Launchers and `timeout` share some exit codes.
             let limit = Duration::from_secs(session.seconds.into());
             let all_ended = !ended && start.elapsed() < limit;
             session
@@ -40,7 +40,7 @@ pub(super) fn without_the_dead(mut session: Session<'_>) -> Outcome {
         let preload = session.preload();
         let mut command = session.launcher(4);
         command.args(["--with-ft", "ulfm", "env", &preload]).arg(&program).arg(constructor);
-        // The launcher's exit code tells of the dead.
+        // The launcher's exit code reflects the dead process.
         session.finish(&mut command);
         let right = session.out.lines().any(|line| line == "9 passed, 0 failed");
         session.check(&format!("a process is dead in constructor {constructor}"), right);

@@ -1,4 +1,4 @@
-//! The launchers of `tests/launchers` refuse what the host's launcher refuses, and nothing else.
+//! The launchers of `tests/launchers` reject what the host's launcher rejects, and nothing else.
 
 use std::fs;
 use std::process::Command;

@@ -1,24 +1,24 @@
-//! Machines of other levels than nodes: packages below them, switches and the like above, which the library finds by
-//! itself and by which it places neighbors.
+//! Machines with levels other than nodes: packages below them, switches and other groups above, which the library
+//! detects and uses to place neighbors.
 
 use super::Outcome;
 use crate::session::{Session, word};
 
-/// The edges of a 4x2 grid that join two groups, of the order that the last run printed.
+/// The edges of a 4x2 grid between two groups, for the order printed by the last run.
 fn crossing(session: &Session<'_>, group: fn(usize) -> usize) -> Option<usize> {
     let groups: Vec<usize> = order(session)?.into_iter().map(group).collect();
     let edges = (0..8).step_by(2).map(|i| (i, i + 1)).chain((0..6).map(|i| (i, i + 2)));
     (groups.len() == 8).then(|| edges.filter(|&(a, b)| groups[a] != groups[b]).count())
 }
 
-/// The old ranks of the 4x2 grid without periods.
+/// The old ranks of the 4x2 grid without periodic dimensions.
 fn order(session: &Session<'_>) -> Option<Vec<usize>> {
     let ranks =
         session.out.lines().find_map(|line| Some(line.split_once(" order cart 4x2 00: ")?.1))?;
     ranks.split(' ').map(|rank| rank.parse().ok()).collect()
 }
 
-/// Below the node: neighbors are placed in the same package, of a machine with two packages of one CPU each
+/// Below the node: neighbors are placed in the same package, on a machine with two packages of one CPU each
 /// (c_tests/reorder/machine.c), over which ranks are distributed round-robin.
 pub(super) fn domains(mut session: Session<'_>) -> Outcome {
     let program = session.compile("reorder", "c_tests/reorder/reorder.c", &["-Wall"]);
@@ -52,9 +52,9 @@ pub(super) fn domains(mut session: Session<'_>) -> Outcome {
 
 const TREE: &str = "SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node SLURM_TOPOLOGY_ADDR=";
 
-/// Above the nodes: eight processes are shown four nodes (c_tests/reorder/nodes.c), distributed round-robin over two
-/// switches, by what Slurm sets for its tasks or a file with the names of hosts. All of it runs on one host: what is
-/// read and dropped does not depend on the host; how processes tell each other, and who has which rank, does.
+/// Above the nodes: eight processes see four nodes (c_tests/reorder/nodes.c), distributed round-robin over two
+/// switches, from Slurm's variables or a file with host names. Everything runs on one machine: reading and dropping
+/// sources does not depend on the host; exchanging them between processes does.
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let options = ["-Wall", "-shared", "-fPIC"];
     let nodes = session.compile("nodes.so", "c_tests/reorder/nodes.c", &options);
@@ -92,7 +92,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         let told = format!("between 2 {kind} 12 -> 4 (-67 %), at least 4");
         session.check(&format!("{settings}: the report"), session.says(&told));
     };
-    // What is not used: the report says why, or is silent if there are no words.
+    // Unused sources: the report gives the reason, or has no message if none is listed.
     let dropped = |session: &mut Session<'_>, words: &str, settings: &str| {
         run_with(session, "reorder", settings);
         session.check(
@@ -127,7 +127,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         );
         mapped_by(&mut session, kind, &settings);
     }
-    // What a file says comes before what the launcher says.
+    // A file takes precedence over the launcher's variables.
     mapped_by(&mut session, "switches", &format!("{} {TREE}root.s0.n0", file("topology.conf")));
     mapped_by(&mut session, "switches", &file("coloured.conf"));
     let said = "CARTOGRAPH_LAYOUT: line 3 of the file: unknown keyword 'Colour=red'; ignored";
@@ -154,12 +154,12 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     );
     dropped(
         &mut session,
-        "warning: SLURM_TOPOLOGY_ADDR is not known for rank [67]",
+        "warning: SLURM_TOPOLOGY_ADDR is unknown for rank [67]",
         &tree("$([ $node = 3 ] || echo root.s$((node % 2)).n$node)"),
     );
     dropped(
         &mut session,
-        "CARTOGRAPH_LAYOUT: the place of the node in the file is not known for rank [67]: switches ignored",
+        "CARTOGRAPH_LAYOUT: the node's address in the file is unknown for rank [67]: switches ignored",
         &file("partial.conf"),
     );
     dropped(
@@ -170,8 +170,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Runs a program with settings that the shell expands for each process, whose node is `$node`, and counts as a check
-/// that it succeeds.
+/// Runs a program with settings that the shell expands for each process, whose node is `$node`, and counts its success
+/// as a check.
 fn run_with(session: &mut Session<'_>, program: &str, settings: &str) {
     let each = format!(
         "rank=${{PMI_RANK:-${{OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}}}\nnode=$((rank / 2))\n\
@@ -182,8 +182,8 @@ fn run_with(session: &mut Session<'_>, program: &str, settings: &str) {
     session.runs(settings, 8, &["CARTOGRAPH_REPORT=1"], &["sh", word(&each)]);
 }
 
-/// Nodes of one name, and a node for each process, as Slurm tells MPICH by PMI-2 where ranks are placed by a file; and
-/// the rank file of the launcher at hand, with the real names.
+/// Nodes with equal names, and a node for each process, as Slurm reports to MPICH through PMI-2 if a file places ranks;
+/// and the rank file of the current launcher, with the real names.
 fn reported(session: &mut Session<'_>) {
     let apart = "warning: the MPI reports each of 8 processes on a separate node, but their names are those of";
     run_with(session, "reorder", "TEST_NODE=$rank TEST_HOST=0");

@@ -1,6 +1,6 @@
-//! mini, the MPI of `c_tests/mini`, and Cartograph over it where no real host can go: with the required functions only, as a part
-//! of the host, under valgrind and under the sanitizers. The library is mini's own and the one of the standard ABI, which is
-//! built for another host.
+//! mini, the MPI of `c_tests/mini`, and Cartograph over it in setups that no real host allows: with only the required
+//! functions, as a part of the host, under valgrind and under the sanitizers. The library is mini's own and the one for
+//! the standard ABI, which is built for another host.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ const WATCHED: [(&str, [&[&str]; 2]); 5] = [
 
 struct Mini<'a, 'b> {
     session: &'a mut Session<'b>,
-    /// The build of mini alone.
+    /// The build of mini without Cartograph.
     plain: PathBuf,
     /// The folders of the libraries for the standard ABI and for mini.
     abi: String,
@@ -94,7 +94,7 @@ fn pids(folder: &Path) -> Vec<String> {
     files.map(|file| fs::read_to_string(file.path()).unwrap_or_default().trim().into()).collect()
 }
 
-/// Waits for what is to come about soon; returns whether it does.
+/// Waits for a condition that should hold soon; true if it does.
 fn soon(is_so: impl Fn() -> bool) -> bool {
     (0..100).any(|_| {
         sleep(Duration::from_millis(50));
@@ -102,7 +102,7 @@ fn soon(is_so: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Returns whether three processes have been in a folder and all are gone soon.
+/// True if three processes have been in a folder and all are gone soon.
 fn gone(folder: &Path) -> bool {
     let pids = pids(folder);
     let lives = |pid: &String| Path::new("/proc").join(pid).exists();
@@ -134,7 +134,7 @@ impl Mini<'_, '_> {
         word(&output).to_owned()
     }
 
-    /// No process stays when another fails or when the launcher is ended itself.
+    /// No process remains when another fails or when the launcher is ended.
     fn launcher(&mut self) -> Result<(), String> {
         let explain = |error: std::io::Error| error.to_string();
         let job = self.session.write("job", JOB);
@@ -165,7 +165,7 @@ impl Mini<'_, '_> {
         Ok(())
     }
 
-    /// mini itself. Its Makefile lists the parts from the top down: none needs a name that one before it defines.
+    /// mini itself. Its Makefile lists the parts from the top down: none needs a name defined in an earlier one.
     fn parts(&mut self) -> Result<(), String> {
         let makefile = top().join("c_tests/mini/Makefile");
         let makefile = fs::read_to_string(makefile).map_err(|error| error.to_string())?;
@@ -211,7 +211,7 @@ impl Mini<'_, '_> {
         }
     }
 
-    /// The commands of docs/design/adopting.md, and programs that know of nothing.
+    /// The commands of docs/design/adopting.md, and programs without any knowledge of Cartograph.
     fn adopted(&mut self) -> Result<(), String> {
         let read = |path: &str| {
             fs::read_to_string(top().join(path)).map_err(|error| format!("{path}: {error}"))
@@ -248,7 +248,7 @@ impl Mini<'_, '_> {
             let source = format!("mini/{name}");
             let program = self.compile(wrapper(&adopted), &format!("{name}.adopted"), &source, &[]);
             self.session.runs(&format!("adopted: {name}"), 4, &[EDGES], &[&program]);
-            // The same program on mini as it is, which lacks the chapter, and then has it preloaded.
+            // The same program with plain mini, which lacks the chapter, and with Cartograph preloaded.
             self.session.finish(Command::new("env").args([&plain, &program]));
             let right = self.session.code == 127;
             self.session.check(&format!("{name} does not run without the chapter"), right);
@@ -265,7 +265,7 @@ impl Mini<'_, '_> {
         Ok(())
     }
 
-    /// The required functions and no others.
+    /// Only the required functions.
     fn required_only(&mut self) -> Result<(), String> {
         let page = fs::read_to_string(top().join("docs/design/host-functions.md"));
         let page = page.map_err(|error| error.to_string())?;
@@ -295,13 +295,13 @@ impl Mini<'_, '_> {
         Ok(())
     }
 
-    /// Settings of a run whose processes are moved, with a report at the end.
+    /// Settings of a run with random reordering, and a report at the end.
     fn moved(&self) -> [String; 3] {
         let report = format!("CARTOGRAPH_REPORT={}", self.session.work("report.json").display());
         [EDGES.into(), "CARTOGRAPH_LAYOUT=2,1,1".into(), report]
     }
 
-    /// valgrind's memcheck: nothing wrong, nothing lost, whoever did it.
+    /// valgrind's memcheck: no errors and no leaks, whatever their origin.
     fn valgrind(&mut self) {
         let memcheck = ["valgrind", "--quiet", "--leak-check=full", "--error-exitcode=9"];
         let all =
@@ -313,7 +313,7 @@ impl Mini<'_, '_> {
             let words = [&all[..], &[&program], rounds].concat();
             self.session.runs(&format!("valgrind: {source}"), 2, &[EDGES], &words);
         }
-        // What the environment says is kept once a process.
+        // Settings from the environment are cached once per process.
         let (moved, program) = (self.moved(), self.session.work("mini.required"));
         let lost = "--errors-for-leak-kinds=definite,indirect,possible";
         let words = [&memcheck[..], &[lost, word(&program)]].concat();
@@ -327,7 +327,7 @@ impl Mini<'_, '_> {
         self.session.check("the report is there", report.is_ok_and(|file| file.len() > 0));
     }
 
-    /// The sanitizers of the compiler, over mini, the programs and the archive's use of memory.
+    /// The compiler's sanitizers, over mini, the programs and the archive's use of memory.
     fn sanitizers(&mut self) {
         let sanitize = [
             "-fsanitize=address,undefined",

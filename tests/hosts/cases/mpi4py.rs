@@ -1,5 +1,5 @@
-//! mpi4py on a host: its own tests of communicators, groups, topologies and neighborhood collectives, as its authors wrote
-//! them. Every test that passes on the bare host passes under Cartograph.
+//! mpi4py on a host: its own tests of communicators, groups, topologies and neighborhood collectives. Every test that
+//! passes on the bare host passes under Cartograph.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::testlist::top;
 /// The number of processes of mpi4py's tests.
 const PROCESSES: u32 = 3;
 
-/// Runs the words after the first with their output in a file of the rank's own.
+/// Runs the words after the first with their output in a file per rank.
 const INTO_FILES: &str = r#"exec >"$1.${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" 2>&1; shift; exec "$@""#;
 
 /// Runs a program of Python with its arguments.
@@ -26,7 +26,7 @@ sys.argv = sys.argv[1:]
 sys.path.insert(0, sys.argv[0].rpartition('/')[0])
 runpy.run_path(sys.argv[0], run_name='__main__')";
 
-/// Gets what tests in Python need; not for two hosts at once.
+/// Gets the requirements of tests in Python; not for two hosts at once.
 pub(super) fn prepare(session: &mut Session<'_>, words: [&str; 2]) -> Result<(), String> {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().map_err(|error| error.to_string())?;
@@ -38,7 +38,7 @@ pub(super) struct Mpi4py {
     /// The folder into which it is installed.
     pub(super) folder: PathBuf,
     main: PathBuf,
-    /// The host's MPI, which mpi4py's wheel finds by settings.
+    /// The host's MPI, which mpi4py's wheel finds through settings.
     pub(super) settings: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ impl Mpi4py {
         let mpi = PathBuf::from(mpi_of(session, &program)?);
         let mut libraries = mpi.parent().ok_or("a library lies in a folder")?.to_owned();
         if word(&mpi).contains("libmpich") {
-            // Debian's name of it is another than mpi4py looks for.
+            // Debian's name for it differs from the one that mpi4py looks for.
             libraries = session.work("named");
             std::fs::create_dir_all(&libraries).map_err(|error| error.to_string())?;
             std::os::unix::fs::symlink(&mpi, libraries.join("libmpi.so.12"))
@@ -109,7 +109,8 @@ impl Mpi4py {
         sets.reduce(|all: BTreeSet<String>, more| &all & &more).unwrap_or_default()
     }
 
-    /// Checks that all of its tests pass, more than some number, or those that pass on the bare host.
+    /// Checks that all of its tests pass, and that there are more than some number, or that those pass which pass on
+    /// the bare host.
     pub(super) fn passes(
         &self,
         session: &mut Session<'_>,
@@ -134,14 +135,14 @@ impl Mpi4py {
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let mpi4py = Mpi4py::new(&mut session)?;
     let (python, example) = (mpi4py.python(), top().join("examples/halo.py"));
-    // Attributes first: their callbacks ask for topologies, and the handles go to the grids of the others.
+    // Attributes first: their callbacks query topologies, and the handles are reused for the grids of other tests.
     let of = ["test_attributes", "test_comm$", "test_comm_topo", "test_group", "_ngh_"];
     let chosen: Vec<&str> = of.iter().flat_map(|pattern| ["-i", pattern]).collect();
-    // The collectives are the same code below, and take most of the time.
+    // The collectives use the same code, and take most of the time.
     let without_collectives = &chosen[..chosen.len() - 2];
     mpi4py.passes(&mut session, &python, "", (without_collectives, 40));
-    // It finds the MPI that Python loads late, and there mpi4py finds all functions by name, those with large counts and
-    // persistent ones too, which Open MPI lacks.
+    // It finds the MPI that Python loads late, and there mpi4py finds all functions by name, including those with large
+    // counts and persistent ones that Open MPI lacks.
     session.preloaded = vec![top().join("build/lib/libcartograph.so")];
     let chosen = if session.host.shortened { without_collectives } else { &chosen };
     mpi4py.passes(&mut session, &python, "", (chosen, 40));

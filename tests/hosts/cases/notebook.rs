@@ -1,4 +1,4 @@
-//! The examples that plan in Python, and the notebook: what it shows is what is kept in it.
+//! The examples that plan in Python, and the notebook: its output equals the stored one.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::testlist::top;
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
-    // The package as a wheel lays it out, of what is built here.
+    // The package as a wheel lays it out, from the current build.
     let package = session.work("cartograph");
     let linked = fs::create_dir(&package).and_then(|()| {
         symlink(top().join("build"), package.join("_tree"))?;

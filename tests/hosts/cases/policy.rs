@@ -1,5 +1,4 @@
-//! The processes that are moved, by `c_tests/reorder/policy.c`: the messages, and ranks whose environments do not
-//! agree.
+//! Which constructors reorder ranks, by `c_tests/reorder/policy.c`: the messages, and ranks whose environments differ.
 
 use super::Outcome;
 use crate::session::{Session, word};
@@ -125,7 +124,7 @@ fn weights(session: &mut Session<'_>, program: &str) {
     }
 }
 
-/// One rank's environment differs; the most cautious word counts.
+/// One rank's environment differs; the most cautious value counts.
 fn differ(session: &mut Session<'_>, program: &str) {
     let script = "word=$1; [ \"${PMI_RANK-${OMPI_COMM_WORLD_RANK-}}\" != \"$0\" ] || word=$2
         shift 2; CARTOGRAPH_REORDER=$word exec \"$@\"";

@@ -1,4 +1,4 @@
-//! A directory of the reports of many jobs, some of which are killed while they write theirs.
+//! A directory with the reports of many jobs, some of which are killed while writing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use super::Outcome;
 use super::exec::command;
 use crate::session::{Session, word};
 
-/// Prints orders of ranks of an even number of processes; it makes two topologies, so a report is replaced.
+/// Prints orders of ranks of an even number of processes; it creates two topologies, so a report is replaced.
 const PROGRAM: &str = "c_tests/record/record_grid.c";
 
 type Files = BTreeMap<PathBuf, String>;
@@ -39,8 +39,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
                 break;
             }
         }
-        // A report is there from the second call on, its first write, and whole again whenever it is replaced. Without its
-        // launcher rank 0 ends soon after, at whatever call.
+        // A report exists from the second call on, after its first write, and is complete again whenever it is
+        // replaced. Without its launcher, rank 0 ends soon after, at any call.
         let after = files(&site);
         let broken = after
             .iter()
@@ -60,8 +60,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Runs a job of which one process dies at a call, if there are as many; whether there are not. Checks that all is
-/// there that was there.
+/// Runs a job in which one process dies at a call, if it makes that many; returns whether it does not. Checks that all
+/// earlier reports remain.
 fn dies(session: &mut Session<'_>, program: &Path, victim: &str, call: usize) -> bool {
     let site = session.work("site");
     let before = files(&site);
@@ -71,13 +71,13 @@ fn dies(session: &mut Session<'_>, program: &Path, victim: &str, call: usize) ->
     job.args(session.host.launcher()).args(["4", "env", &session.preload()]);
     job.arg(format!("CARTOGRAPH_REPORT={}%j-%u.json", start.display()));
     job.args(["USER=ann", &format!("DYING_AT={call}")]);
-    // A name of its own: each that is taken is tried by a call.
+    // A unique name: each name in use costs a call.
     job.arg(format!("PBS_JOBID={call}.{}", victim.replace(' ', "-")));
     job.arg(format!("DYING_IN={}", start.display()));
     if victim == "the launcher" {
         job.arg(format!("DYING={}", pid.display()));
     }
-    // What a launcher leaves that is killed is left there.
+    // The remains of a killed launcher are left there.
     job.arg(program).envs(session.host.settings()).env("TMPDIR", session.work(""));
     let ended = session.finish(job.current_dir(crate::testlist::top()));
     let limit = Instant::now() + Duration::from_secs(40);
@@ -94,7 +94,7 @@ fn dies(session: &mut Session<'_>, program: &Path, victim: &str, call: usize) ->
     ended
 }
 
-/// The table has all that can be read, and the number of the others.
+/// The table has all readable reports, and the number of the others.
 fn told(session: &mut Session<'_>, site: &Path) {
     let mut reports = files(site);
     reports.retain(|path, _| is_report(path));
@@ -116,7 +116,7 @@ fn files(site: &Path) -> Files {
     entries.map(|entry| read(entry.path())).collect()
 }
 
-/// Not what was to replace one.
+/// Not a temporary file for a replacement.
 fn is_report(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "json")
 }
@@ -126,7 +126,7 @@ fn is_whole(path: &Path, text: &str) -> bool {
         || text.ends_with('\n') && serde_json::from_str::<serde_json::Value>(text).is_ok()
 }
 
-/// Returns whether a process has this in its environment.
+/// True if a process has this in its environment.
 fn is_running(word: &Path) -> bool {
     let word = word.as_os_str().as_encoded_bytes();
     let processes = fs::read_dir("/proc").expect("Linux").flatten();

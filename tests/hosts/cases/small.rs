@@ -1,4 +1,4 @@
-//! Short tests: the examples, spawned children, what is left unfreed, and valgrind's memcheck.
+//! Short tests: the examples, spawned children, leaks, and valgrind's memcheck.
 
 use regex::Regex;
 
@@ -7,8 +7,8 @@ use crate::output::Verdict;
 use crate::session::{Session, word};
 use crate::testlist::top;
 
-/// The programs of `examples` in C and Fortran, with the library and with processes moved at random. Python's is run
-/// by `mpi4py`.
+/// The programs of `examples` in C and Fortran, with the library and with random reordering. `mpi4py` runs the Python
+/// example.
 pub(super) fn examples(mut session: Session<'_>) -> Outcome {
     for name in ["halo.c", "halo.f90"] {
         let source = format!("examples/{name}");
@@ -18,7 +18,7 @@ pub(super) fn examples(mut session: Session<'_>) -> Outcome {
         let program = session.compile(name, &source, &["-Wall", "-Wextra", "-Werror"]);
         for setting in ["on", "scramble:1", "scramble0:2"] {
             let setting = format!("CARTOGRAPH_REORDER={setting}");
-            // Of C's, the number of exchanges.
+            // For the C program, the number of exchanges.
             let ran = session.run(4, &[&setting], &[word(&program), "-n", "10"]);
             let right = session.out.lines().any(|line| line == "a grid of 2 x 2, 0 wrong");
             session.check(&format!("{name}, {setting}"), ran && right);
@@ -27,8 +27,8 @@ pub(super) fn examples(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Children of `MPI_Comm_spawn` have the library where it is preloaded into the launcher, as docs/using.md says, whose
-/// environment they get. Not where the host alone does not start any here.
+/// Children of `MPI_Comm_spawn` have the library if it is preloaded into the launcher, whose environment they get, as
+/// described in docs/using.md. Skipped if the host itself cannot start children here.
 pub(super) fn spawn(mut session: Session<'_>) -> Outcome {
     let program = session.compile("spawn", "c_tests/lifetime/spawn.c", &["-Wall", "-Wextra"]);
     session.seconds = 30;
@@ -55,7 +55,7 @@ pub(super) fn spawn(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// A program that does not free its topologies ends as on the bare host, which finds nothing of the library's left.
+/// A program that does not free its topologies ends as on the bare host, which finds no remains of the library.
 pub(super) fn unfreed(mut session: Session<'_>) -> Outcome {
     let program = session.compile("unfreed", "c_tests/neighbor/neighbor_unfreed.c", &[]);
     for processes in [1, 2, 4] {
@@ -76,15 +76,15 @@ pub(super) fn unfreed(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Cartograph under valgrind's memcheck: no bad access, no use of what was never written, nothing lost. Hosts have findings
-/// of their own, so only those count that have libcartograph.so in their stack. The programs are linked with the library:
-/// a preloaded one would be loaded into valgrind's launcher as well.
+/// Cartograph under valgrind's memcheck: no invalid access, no use of uninitialized memory, no leak. Hosts cause their
+/// own findings, so only those with libcartograph.so in their stack count. The programs are linked with the library: a
+/// preloaded one would be loaded into valgrind's launcher as well.
 pub(super) fn valgrind(mut session: Session<'_>) -> Outcome {
     session.seconds = 300;
     let lib = session.host.library();
     let lib = word(lib.parent().expect("a folder"));
     let rpath = format!("-Wl,-rpath,{lib}");
-    // Every function; then dups, frees, and constructors that fail, with edges that do not match.
+    // Every function; then duplicates, frees, and constructors that fail, with edges that do not match.
     for (source, arguments) in [("tool/tool_calls.c", &[][..]), ("lifetime/lifetime.c", &["50"])] {
         let options = ["-Wl,--no-as-needed", "-L", lib, "-lcartograph", &rpath, "-lm"];
         let program = session.compile("program", &format!("c_tests/{source}"), &options);
@@ -123,11 +123,12 @@ fn findings(text: &str) -> Vec<String> {
         });
         let once = error.contains("<leakedblocks>1</leakedblocks>");
         let by = |name: &str| error.contains(&format!("<fn>{name}</fn>"));
-        // What Open MPI keeps with our key, of which a process makes one and never frees it.
+        // Memory of Open MPI for our key, of which a process creates one and never frees it.
         let key = by("PMPI_Comm_create_keyval");
-        // Open MPI 5 does not give the attributes of MPI_COMM_WORLD back when MPI ends, of which the layout is one.
+        // Open MPI 5 does not free the attributes of MPI_COMM_WORLD when MPI ends, such as the layout.
         let layout = error.contains("machine::keep");
-        // Open MPI 4 loses a block with each persistent neighborhood collective, also alone; a process tries one.
+        // Open MPI 4 leaks a block with each persistent neighborhood collective, even without Cartograph; a process
+        // tests one.
         let tried = by("MPIX_Neighbor_alltoallw_init") && by("cg_graph_functions_are_right");
         ours && !(once && (key || layout || tried))
     };

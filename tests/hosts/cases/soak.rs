@@ -1,11 +1,12 @@
-//! Random calls, right and wrong, and random collectives, with new seeds for as long as one wants; up to the first failure.
+//! Random calls, valid and invalid, and random collectives, with new seeds for as long as requested; up to the first
+//! failure.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::Outcome;
 use crate::session::{Session, word};
 
-/// Settings that take turns. The layouts are of four processes.
+/// Alternating settings. The layouts are for four processes.
 const SETTINGS: [&[&str]; 6] = [
     &[],
     &["CARTOGRAPH_CHECK=all"],
@@ -18,7 +19,7 @@ const SETTINGS: [&[&str]; 6] = [
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let seconds = std::env::var("CARTOGRAPH_TEST_SECONDS").ok().and_then(|text| text.parse().ok());
     let time = Duration::from_secs(seconds.unwrap_or(3600));
-    // Others each time; a run that fails is told with its seed, an argument of the program.
+    // Different each time; a failed run is reported with its seed, an argument of the program.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
     let first = now.as_secs();
     let programs = [("random_calls", "errors", "150"), ("neighbor_random", "neighbor", "30")];

@@ -1,5 +1,5 @@
-//! Tracing libraries beside Cartograph, in front of it and behind (c_tests/tool/stacked_tool.c): the answers are those of
-//! Cartograph alone, each of both sees what the program calls, and the tool nothing of what Cartograph calls.
+//! Tracing libraries together with Cartograph, in front of it and behind (c_tests/tool/stacked_tool.c): results are
+//! those of Cartograph alone, each library sees the program's calls, and the tool sees no internal calls of Cartograph.
 //!
 //! Darshan itself is one of them where `CARTOGRAPH_TEST_DARSHAN` is its `libdarshan.so` for the host; of Darshan's sources:
 //! `darshan-runtime/configure --with-log-path-by-env=DARSHAN_LOGPATH --with-jobid-env=NONE CC=mpicc.mpich && make`.
@@ -10,7 +10,7 @@ use super::Outcome;
 use crate::session::{Session, count, word};
 use crate::testlist::top;
 
-/// Every process has another rank than before, where Cartograph makes the grid.
+/// Every process has another rank than before if Cartograph creates the grid.
 const SETTINGS: [&str; 2] = ["CARTOGRAPH_REPORT=1", "CARTOGRAPH_REORDER=scramble:1"];
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
@@ -41,7 +41,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
                 let what = format!("{} {order} of {}", word(tool), word(&library));
                 session.check(&format!("{what}: the answers"), ran && session.out == answers);
                 let saw = if Some(tool) == darshan.as_ref() {
-                    // Of a run that it has seen to its end.
+                    // The log of a run that it has seen to the end.
                     logged += 1;
                     let all = std::fs::read_dir(&logs).into_iter().flatten().flatten();
                     all.filter(|log| word(&log.path()).ends_with(".darshan")).count() == logged

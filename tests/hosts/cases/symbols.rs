@@ -1,5 +1,5 @@
-//! The names that Cartograph exports and those that it needs, compared with include/exports.txt, with what the host's mpi.h
-//! declares, its libraries export, and docs/design/host-functions.md lists.
+//! The names that Cartograph exports and needs, compared with include/exports.txt, with the declarations in the host's
+//! mpi.h, the exports of its libraries, and docs/design/host-functions.md.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -21,7 +21,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let listed: Names =
         exports.lines().filter(|name| name.starts_with("MPI")).map(str::to_owned).collect();
 
-    // What the host's header declares of the chapter must be listed. All that is listed is exported, whether it is declared
+    // The chapter's functions in the host's header must be listed. All listed functions are exported, whether declared
     // or not: programs find functions by name.
     let declared = declared(
         &mut session,
@@ -35,8 +35,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         &missing,
     );
 
-    // Each function by all of its names: weak where a tool may define them again, strong where it calls. Fortran has large
-    // counts in mpi_f08 only, whose procedures call the C names.
+    // Each function under all of its names: weak if a tool may define them again, strong if we call them. Fortran has
+    // large counts only in mpi_f08, whose procedures call the C names.
     let (mut weak, mut strong) = (Names::new(), Names::new());
     for name in &listed {
         let lower = name.to_lowercase();
@@ -47,7 +47,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             strong.extend([format!("p{lower}_"), format!("p{lower}__")]);
         }
     }
-    // Beside the chapter, where the host has them: the library notes sessions.
+    // Besides the chapter, if the host has sessions: the library records them.
     weak.extend(self::declared(&mut session, "MPI_Group_from_session_pset|MPI_Session_finalize"));
     let all = weak.union(&strong).cloned().collect();
     let exported: Names = symbols(&mut session, &["-D", "--defined-only"], word(&library))
@@ -81,7 +81,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let on_page = |heading: &str| names_under(&page, heading, &session.host.name);
     let [required, optional, constants] =
         ["Required", "Used if there", "Constants of the host"].map(on_page);
-    // MPI's own names; what lies inside of a host is not for others to offer.
+    // MPI's own names; internal symbols of a host do not count.
     let undefined = symbols(&mut session, &["-D", "--undefined-only"], word(&library));
     let own = Regex::new("^P?MPIX?_").expect("a pattern");
     let needed = |kind: &str| -> Names {
@@ -111,7 +111,7 @@ pub(super) fn declared(session: &mut Session<'_>, names: &str) -> Names {
     function.captures_iter(&session.out).map(|name| name[1].to_owned()).collect()
 }
 
-/// Checks that two sets of names are alike.
+/// Checks that two sets of names are equal.
 pub(super) fn same(session: &mut Session<'_>, what: &str, expected: &Names, found: &Names) {
     session.out =
         expected.difference(found).map(|name| format!("should be and is not: {name}\n")).collect();
@@ -136,8 +136,8 @@ pub(super) fn symbols(
     session.out.lines().filter_map(split).collect()
 }
 
-/// Whatever the host's libraries export of the chapter, which would be called past this library. Not so what calls the C
-/// names: the procedures of `mpi_f08`, those that Open MPI's have below them, and Fortran's names without an underscore.
+/// The chapter's names in the host's libraries, which would be called past this library, except procedures that call
+/// the C names: those of `mpi_f08`, Open MPI's internal ones, and Fortran's names without an underscore.
 fn names_of_host(session: &mut Session<'_>) -> Result<Names, String> {
     let chapter =
         Regex::new("^p?mpix?_(cart|cartdim|graph|graphdims|dist_graph|dims|topo|i?neighbor)_")
@@ -193,8 +193,8 @@ fn names_of_host(session: &mut Session<'_>) -> Result<Names, String> {
     Ok(names)
 }
 
-/// The names in backquotes below a heading of the page that hold for a host; a name followed by hosts in parentheses holds
-/// for these only.
+/// The names in backquotes below a heading of the page that apply to a host; a name followed by hosts in parentheses
+/// applies only to these.
 pub(super) fn names_under(page: &str, heading: &str, host: &str) -> Names {
     let line =
         Regex::new(r"^- `(P?MPIX?_[A-Za-z0-9_]+)`(?: \(([a-z0-9, ]*)\))?").expect("a pattern");

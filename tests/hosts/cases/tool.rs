@@ -1,5 +1,5 @@
-//! A profiling tool in front of Cartograph counts each call once, and what it calls on to, the `PMPI_` names, is
-//! Cartograph's. The tool is c_tests/tool/tool.c, in C.
+//! A profiling tool in front of Cartograph counts each call once, and the functions that it calls, the `PMPI_` names,
+//! are Cartograph's. The tool is c_tests/tool/tool.c, in C.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use crate::session::{Session, count, word};
 use crate::testlist::top;
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
-    // The tool knows the functions that make and query topologies.
+    // The tool knows the functions that create and query topologies.
     let exports = std::fs::read_to_string(top().join("include/exports.txt"))
         .map_err(|error| error.to_string())?;
     let known = Regex::new("^MPI_(Cart|Graph|Dist_graph|Dims|Topo)").expect("a pattern");
@@ -27,7 +27,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let with_archive = [word(&object), word(&archive), "-lm"];
     let linked = session.compile("calls.static", "c_tests/tool/tool_calls.c", &with_archive);
 
-    // A function that is new in exports.txt belongs into the tool.
+    // A new function in exports.txt belongs in the tool.
     session.finish(Command::new("nm").arg("--defined-only").arg(&tool));
     let symbol = Regex::new(" T (MPI_.*)$").expect("a pattern");
     let names =
@@ -69,9 +69,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.finish(command.arg(&linked));
     counted(&mut session, "static", &functions);
 
-    // From Fortran. Cartograph's Fortran names do not call its C names, so a tool that knows the C names only sees no call,
-    // certainly not two; such tools bring Fortran wrappers of their own. (MPICH alone shows them calls from mpif.h and use
-    // mpi, but none from mpi_f08; Open MPI alone shows them none.)
+    // From Fortran. Cartograph's Fortran names do not call its C names, so a tool that wraps only C names sees no call,
+    // and certainly not two; such tools have separate Fortran wrappers. (MPICH without Cartograph shows them calls from
+    // mpif.h and use mpi, but none from mpi_f08; Open MPI shows them none.)
     let source = "c_tests/tool/tool_fortran.F90";
     if session.host.compiler(source.as_ref()).is_some() {
         let number = Regex::new("^tool: MPI_[A-Za-z_]* (.*)$").expect("a pattern");
@@ -95,8 +95,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Checks that both processes ran to their end, and that the tool counted in each what the program says that it called,
-/// all functions of the chapter.
+/// Checks that both processes completed, and that the tool counted in each the calls that the program reports, for all
+/// functions of the chapter.
 fn counted(session: &mut Session<'_>, way: &str, functions: &[&str]) {
     let all = session.out.clone() + &session.err;
     let lines = |start: &str| {

@@ -1,6 +1,5 @@
-//! `cartograph try` finds out which of the programs of c_tests/try stand being moved, and why the others do not: as
-//! LAMMPS,
-//! PETSc and CP2K.
+//! `cartograph try` finds out which of the programs of c_tests/try can be reordered, and why the others cannot: for
+//! reasons like those of LAMMPS, PETSc and CP2K.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -9,7 +8,7 @@ use super::Outcome;
 use crate::session::{Session, word};
 use crate::testlist::top;
 
-/// `cartograph try` with options, of a program with `processes`, in the directory `here`.
+/// `cartograph try` with options, for a program with `processes`, in the directory `here`.
 fn command(session: &Session<'_>, processes: u32, options: &str, program: &[&str]) -> Command {
     let mut command = Command::new("env");
     if let Some(library) = session.host.yielding() {
@@ -59,19 +58,20 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     std::fs::create_dir(session.work("here")).map_err(|error| error.to_string())?;
     let s = &mut session;
     let right = [
-        "output unchanged; moved by MPI_Cart_create",
-        "moved at random, rank 0 too (",
+        "output unchanged; reordered by MPI_Cart_create",
+        "ranks reordered at random, rank 0 too (",
         "compared: exit code, stdout; no files were written below this directory",
         "not compared: stderr, the order of lines",
-        "CARTOGRAPH_REORDER=all is right for it",
+        "the program works with CARTOGRAPH_REORDER=all",
     ];
     tries(s, 0, "", &["right"], &right);
     let lammps = [
-        "does not work when ranks are moved by MPI_Cart_create: it did not end within 8 s",
+        "does not work when ranks are reordered by MPI_Cart_create: it did not end within 8 s",
         "Run it with CARTOGRAPH_REORDER=off",
     ];
     tries(s, 1, "--seconds 8 --runs 10", &["old_communicator"], &lammps);
-    // One like SPARC mends the pairing of blocks itself, under another name than those that are known. MPICH 5 is right alone.
+    // A program like SPARC corrects the pairing of blocks itself, under a name that is not in the table. MPICH 5 needs
+    // no correction.
     if s.host.name != "mpich5" {
         s.compile(
             "pairs_itself",
@@ -79,7 +79,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             &["-DGradient_vec_dir=exchange"],
         );
         let sparc = [
-            "no rank moved, CARTOGRAPH_PAIRING=host (off): output unchanged",
+            "no reordering, CARTOGRAPH_PAIRING=host (off): output unchanged",
             "it needs CARTOGRAPH_PAIRING=host",
         ];
         tries_on(s, 2, 0, "", &["pairs_itself"], &sparc);
@@ -92,11 +92,11 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// What is compared, and why it differs, which no host makes different.
+/// The comparison and its differences, which do not depend on the host.
 fn compared(s: &mut Session<'_>) -> Result<(), String> {
     compile(s, &["old_data", "not_asked", "table", "grid_of_grid", "two", "file"]);
-    // A table of times, of which rows come and go, is no difference.
-    let aside = r#"the order of lines, and what differs from run to run: "stdout: routine_"#;
+    // A table of times, whose rows come and go, is no difference.
+    let aside = r#"the order of lines, data that differs from run to run: "stdout: routine_"#;
     tries(s, 0, "", &["table"], &[aside]);
     tries(s, 1, "", &["table", "wrong"], &["sum "]);
     tries(s, 1, "--in-place --runs 10", &["file"], &["result.bin: bytes with the hash"]);
@@ -109,25 +109,26 @@ fn compared(s: &mut Session<'_>) -> Result<(), String> {
     std::fs::remove_file(result).map_err(|error| error.to_string())?;
     let petsc = [
         r#"" instead of "stdout: "#,
-        "With CARTOGRAPH_REORDER=on, which moves no rank by distributed graphs",
+        "It works with CARTOGRAPH_REORDER=on, which keeps ranks in distributed graphs",
     ];
     tries(s, 1, "--runs 10", &["old_data"], &petsc);
-    let epoch = ["processes have two ranks", "With CARTOGRAPH_REORDER=on, which moves no rank"];
+    let epoch =
+        ["processes have two ranks", "It works with CARTOGRAPH_REORDER=on, which keeps ranks"];
     tries(s, 1, "--runs 10", &["grid_of_grid"], &epoch);
-    tries(s, 1, "--runs 10", &["two"], &["It is right if MPI_Graph_create moves no rank"]);
-    tries(s, 0, "", &["not_asked"], &["no rank was moved"]);
+    tries(s, 1, "--runs 10", &["two"], &["The program works if MPI_Graph_create keeps ranks"]);
+    tries(s, 0, "", &["not_asked"], &["no rank was reordered"]);
     let cp2k = [
         "Got different MPI process grid",
-        "With CARTOGRAPH_REORDER=all, which moves no rank where the program passes reorder = 0, it is right; no rank \
-         is moved then",
+        "It works with CARTOGRAPH_REORDER=all, which keeps ranks if the program passes reorder = 0; no rank is \
+         reordered then",
     ];
     tries(s, 1, "--always --runs 10", &["not_asked"], &cp2k);
-    // With one process nobody can be moved, and nothing is blamed.
-    tries_on(s, 1, 0, "", &["old_data"], &["no rank was moved"]);
+    // With one process no rank can be reordered, and no constructor is blamed.
+    tries_on(s, 1, 0, "", &["old_data"], &["no rank was reordered"]);
     Ok(())
 }
 
-/// Returns whether a program of the test's own runs.
+/// True if a program compiled by the test runs.
 fn runs(program: &str) -> bool {
     Command::new("pgrep")
         .args(["-f", program])
@@ -136,7 +137,7 @@ fn runs(program: &str) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Ctrl-C ends the job, which waits for messages that went to others.
+/// Ctrl-C ends the job, which waits for messages that were sent to other ranks.
 fn interrupted(session: &mut Session<'_>) -> bool {
     let program = session.work("old_communicator");
     let out = session.work("out");
@@ -151,7 +152,7 @@ fn interrupted(session: &mut Session<'_>) -> bool {
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    // By then the next, which hangs, has begun.
+    // By then the next run, which hangs, has started.
     std::thread::sleep(Duration::from_secs(3));
     let running = runs(word(&program));
     let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status();

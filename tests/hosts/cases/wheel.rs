@@ -1,5 +1,5 @@
-//! The wheel of what is built for a host is installed as by somebody whose group may write all that is theirs; then the
-//! command, the Python package and mpi4py after it work, and mpi4py's own tests of topologies.
+//! The wheel for a host is installed as by a user whose group may write all files; then the command, the Python package
+//! and mpi4py after it work, and mpi4py's own tests of topologies.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use super::mpi4py::{Mpi4py, prepare};
 use crate::session::{Session, word};
 use crate::testlist::top;
 
-/// With the first line gone the command has to bring the library.
+/// Without the first line, the command must bring the library.
 const PROGRAM: &str = "import cartograph.mpi
 from mpi4py import MPI
 
@@ -26,7 +26,7 @@ const PROFILE: &str = r#"{"schema":1,"program":"app","processes":4,"node_sizes":
 {"new_ranks":[0,2,1,3],"node_of_rank":[0,1,0,1]}
 "#;
 
-/// The line of a report that tells who answers.
+/// The line of a report that shows which library answers.
 const REPORTED: &str = "(?m)^MPI_Cart_create: grid 2 x 2";
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
@@ -47,7 +47,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let python = s.work("venv/bin/python");
     s.must(Command::new(&python).args(["-c", "import site; print(site.getsitepackages()[0])"]))?;
     let packages = s.out.trim().to_owned();
-    // What it needs, and what comes with it, is there already.
+    // Its requirements, and the packages that come with it, are already installed.
     s.must(
         Command::new(mpi4py.python()).args(["-c", "import site; print(*site.getsitepackages())"]),
     )?;

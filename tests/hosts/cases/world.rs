@@ -1,5 +1,5 @@
-//! MPI_COMM_WORLD in the order of a profile: programs see it everywhere, and answer as on the bare host; nobody is
-//! moved where not all processes want it.
+//! MPI_COMM_WORLD in the order of a profile: programs see it everywhere, and give the same output as on the bare host;
+//! ranks are kept unless all processes agree.
 
 mod kept;
 pub(super) mod programs;
@@ -28,7 +28,7 @@ fn list(order: &[u32]) -> String {
     order.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// A profile of an order, for processes on nodes that each new rank has.
+/// A profile of an order, for processes on the nodes of the new ranks.
 pub(super) fn profile(
     session: &Session<'_>,
     program: &str,
@@ -57,11 +57,11 @@ fn library(session: &Session<'_>, name: &str) -> PathBuf {
     session.host.library().with_file_name(name)
 }
 
-/// The libraries that are preloaded in turn, the host's own and those for every MPI.
+/// The libraries to preload, one after the other: the host's own and those for every MPI.
 fn stacks(session: &Session<'_>) -> Vec<(&'static str, Vec<PathBuf>)> {
     let (ours, world) = (session.host.library(), library(session, "libcartograph_world.so"));
     let every = |name: &str| top().join("build/lib").join(name);
-    // Programs do not ask for what their MPI lacks here.
+    // Programs do not look up functions here that their MPI lacks.
     let for_every = every("cartograph/world-4c.so");
     vec![
         ("alone", vec![world.clone()]),
@@ -75,7 +75,7 @@ fn stacks(session: &Session<'_>) -> Vec<(&'static str, Vec<PathBuf>)> {
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let stacks = stacks(&session);
     session.preloaded.clone_from(&stacks[0].1);
-    // What no other MPI makes different is seen on one of each family.
+    // Facts that do not depend on the MPI are tested on one host of each family.
     let whole = !session.host.shortened;
     let waiting = whole.then(|| kept::Waiting::begin(&mut session));
     let program = session.compile("world", "c_tests/world/world.c", &[]);
@@ -84,7 +84,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         session.preloaded.clone_from(libraries);
         let numbers = if whole { &[2, 4, 7][..] } else { &[2, 7] };
         for &processes in numbers {
-            // The last orders are for one stack alone.
+            // The last orders are for a single stack.
             let most = if processes == 4 || libraries.len() == 1 { 2 } else { 1 };
             for order in orders(processes).into_iter().take(most) {
                 let setting = ordered(&session, &order);
@@ -119,7 +119,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// The library to preload for every MPI has each name of the host's.
+/// The library to preload for every MPI has every name of the host's library.
 fn names(session: &mut Session<'_>) {
     let listed = std::fs::read_to_string(top().join("include/world.txt")).unwrap_or_default();
     let listed: Vec<&str> =
@@ -159,7 +159,7 @@ fn fortran(session: &mut Session<'_>) {
     }
 }
 
-/// The ranks of all launchers are new, and what they tell of the node is left alone.
+/// The ranks of all launchers are new, and their variables about the node do not change.
 fn variables(session: &mut Session<'_>, program: &Path) {
     let order = [0, 3, 1, 2];
     let setting = ordered(session, &order);
@@ -180,7 +180,7 @@ fn threads(session: &mut Session<'_>) {
     }
 }
 
-/// Recordings are by the program's ranks, with the recorder on either side.
+/// Recordings use the program's ranks, with the recorder on either side.
 fn recorded(session: &mut Session<'_>) {
     let program = session.compile("grid", "c_tests/record/record_grid.c", &[]);
     let recorder = library(session, "libcartograph_record.so");
@@ -210,7 +210,7 @@ fn recorded(session: &mut Session<'_>) {
     session.preloaded = vec![library(session, "libcartograph_world.so")];
 }
 
-/// The messages of a recording, by its parts.
+/// The messages of a recording, from its parts.
 fn sent(directory: &Path) -> Vec<String> {
     let mut all = Vec::new();
     let parts = std::fs::read_dir(directory).into_iter().flatten().flatten();
@@ -234,7 +234,7 @@ fn sent(directory: &Path) -> Vec<String> {
     all
 }
 
-/// `CARTOGRAPH_LAYOUT` says where the program's ranks are.
+/// `CARTOGRAPH_LAYOUT` describes the nodes of the program's ranks.
 fn layout(session: &mut Session<'_>, stacks: &[(&'static str, Vec<PathBuf>)]) {
     let program = session.compile("reorder", "c_tests/reorder/reorder.c", &[]);
     let order = &orders(16)[1];
@@ -252,7 +252,7 @@ fn layout(session: &mut Session<'_>, stacks: &[(&'static str, Vec<PathBuf>)]) {
     session.preloaded.clone_from(&stacks[0].1);
 }
 
-/// `cartograph exec --profile` preloads what it takes.
+/// `cartograph exec --profile` preloads the required libraries.
 fn command(session: &mut Session<'_>, program: &Path) {
     let order = [0, 3, 1, 2];
     let profile = profile(session, "world", &order, &[0; 4]);
@@ -270,7 +270,7 @@ fn command(session: &mut Session<'_>, program: &Path) {
     ];
     session.runs("exec --profile", 4, &[], &words);
     session.check("exec --profile is quiet", session.said("cartograph: ") == 0);
-    // A profile of another program: nobody is moved, and one line says so.
+    // A profile of another program: ranks are kept, and one line gives the reason.
     let other = session.work("other");
     let copied = std::fs::copy(program, &other).is_ok();
     let words =
@@ -278,7 +278,7 @@ fn command(session: &mut Session<'_>, program: &Path) {
     let ran = session.run(4, &[], &words);
     let said = session.said("is for the program world; ignored") == 1;
     session.check("a profile of another program", copied && ran && said);
-    // A program that creates no topology has a report of the order, and what it brings.
+    // A program that creates no topology has a report with the order and its gain.
     let reported = session.compile("reported", "c_tests/reorder/reported.c", &[]);
     let profile = self::profile(session, "reported", &order, &[0; 4]);
     let words =
@@ -291,7 +291,7 @@ fn command(session: &mut Session<'_>, program: &Path) {
     session.preloaded = kept;
 }
 
-/// Nodes that MPICH's launcher makes up on this machine.
+/// Nodes that MPICH's launcher simulates on this machine.
 fn fake_nodes(session: &mut Session<'_>, program: &Path) {
     if !["mpich", "mpich5"].contains(&session.host.name.as_str()) {
         return;

@@ -1,8 +1,8 @@
 //! One message from node to node: the edges between two nodes are a `Bundle`.
 //!
-//! One of the processes that they start at gathers their blocks and sends them in one message to one of the
-//! processes that they lead to, which distributes them. The bundles of a node are spread over its processes. All
-//! other blocks are sent as always.
+//! One of the processes at which these edges start gathers their blocks and sends them in one message to one of the
+//! processes at which they end, which distributes them. The bundles of a node are spread over its processes. All other
+//! blocks are sent as usual.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ pub enum Combine {
     /// Never.
     #[default]
     Off,
-    /// If it saves enough messages to pay.
+    /// Combine if that saves enough messages to pay.
     On,
-    /// Wherever it makes messages fewer, for tests.
+    /// Combine whenever that reduces the number of messages, for tests.
     #[cfg(test)]
     All,
 }
@@ -27,14 +27,14 @@ pub enum Combine {
 #[derive(Debug, Clone)]
 struct Bundle {
     edges: Vec<Edge>,
-    /// The process that they start at which sends what they carry.
+    /// The process that gathers and sends the bundle.
     gatherer: i32,
-    /// The process that they lead to which receives it.
+    /// The process that receives and distributes it.
     distributor: i32,
 }
 
 impl Bundle {
-    /// Returns whether the bundle travels in one message.
+    /// True if the bundle travels in one message.
     fn is_combined(&self, combine: Combine) -> bool {
         match combine {
             Combine::Off => false,
@@ -44,8 +44,8 @@ impl Bundle {
         }
     }
 
-    /// Returns whether it saves enough messages to pay for the detour through two more processes: [`PAYING`] edges per
-    /// process or more.
+    /// True if it saves enough messages to pay for the detour through two more processes: at least [`PAYING`] edges per
+    /// process.
     fn pays(&self) -> bool {
         let different = |end: fn(&Edge) -> i32| {
             let mut ranks: Vec<i32> = self.edges.iter().map(end).collect();
@@ -57,18 +57,18 @@ impl Bundle {
     }
 }
 
-/// The number of edges of a process in a bundle that pays: with three each it takes little more than half of the
-/// messages. With two each, a sparse graph takes longer combined where a message costs as much inside a node as between
-/// nodes (docs/design/combining.md).
+/// The number of edges per process from which a bundle pays: with three, it takes little more than half of the
+/// messages. With two, a sparse graph takes longer combined if a message costs as much inside a node as between nodes
+/// (docs/design/combining.md).
 const PAYING: usize = 3;
 
-/// Returns whether `edges` from a node of one size to one of another travel in one message, whichever of their
+/// True if `edges` from a node of one size to a node of another travel in one message, regardless of which of their
 /// processes have them.
 pub fn bundle_pays(edges: i64, from: usize, to: usize) -> bool {
     edges > 1 && edges >= (PAYING * from.max(to)) as i64
 }
 
-/// The most edges from and to one node of which some are combined: then all parts of it fit one message.
+/// The most edges between two nodes of which some are combined: all parts then fit one message.
 pub(super) const MOST_EDGES: i64 = 1 << 20;
 
 /// The bundles of one node that travel in one message.
@@ -80,8 +80,8 @@ pub(super) struct Bundles {
 }
 
 impl Bundles {
-    /// Determines which processes gather and distribute which bundles. `node` is a number that the processes of
-    /// one node share and no others have. Collective.
+    /// Determines which processes gather and distribute which bundles. `node` is a number shared by exactly the
+    /// processes of one node. Collective.
     pub(super) fn agree<C: Comm>(
         comm: &C,
         node: i64,
@@ -113,7 +113,7 @@ impl Bundles {
         let mut load = BTreeMap::new();
         let gatherers = leaders(&out, |edge| edge.from, &mut load);
         let distributors = leaders(&into, |edge| edge.to, &mut load);
-        // One process of each node says for all.
+        // One process of each node contributes for all.
         let says = rank == own_node;
         let gather = gatherers.iter().map(|(to, leader)| [own_node, *to, *leader, NO_RANK]);
         let distribute =
@@ -140,8 +140,8 @@ impl Bundles {
         self.out.iter().chain(&self.into).map(|bundle| bundle.edges.len()).sum()
     }
 
-    /// Messages to the processes of the node that gather, those from node to node, and those from the processes
-    /// that distribute.
+    /// The messages to the gathering processes of the node, those between nodes, and those from the distributing
+    /// processes.
     pub(super) fn schedule(&self, payload: Payload, ends: [&[Edge]; 2]) -> Schedule {
         const GATHER: usize = 0;
         const ACROSS: usize = 1;
@@ -174,13 +174,13 @@ impl Bundles {
     }
 }
 
-/// For each process the first that is on the same node.
+/// For each process, the first process on the same node.
 fn first_ranks(nodes: &[[i32; 2]]) -> Vec<i32> {
     let mut first = BTreeMap::new();
     (0..).zip(nodes).map(|(rank, node)| *first.entry(*node).or_insert(rank)).collect()
 }
 
-/// The edges that leave the node, and those that arrive there, from and to any of its processes. Collective.
+/// The edges that leave the node, and those that arrive there, for all of its processes. Collective.
 fn gather_edges<'a, C: Comm>(
     node_peers: &C,
     leaving: impl Iterator<Item = &'a Edge>,
@@ -201,8 +201,8 @@ fn gather_edges<'a, C: Comm>(
     Ok(found)
 }
 
-/// For each node at the other end the process of this one that gathers or hands out: of those that have an edge
-/// there, the one with the least to do so far. `load` is how many bundles each has.
+/// For each node at the other end, the process of this node that gathers or distributes: the one with the least load
+/// among those that have an edge there. `load` is the number of bundles of each.
 fn leaders(
     bundles: &BTreeMap<i32, Vec<Edge>>,
     end: fn(&Edge) -> i32,
@@ -218,7 +218,7 @@ fn leaders(
     bundles.iter().map(|(node, edges)| (*node, choose(edges))).collect()
 }
 
-/// The words of all processes, in the order of their ranks, on all of them. Collective.
+/// Gathers the words of all processes, in rank order, on all of them. Collective.
 fn all<C: Comm>(comm: &C, words: &[i32]) -> Result<Vec<i32>, C::Error> {
     let all = comm.gather(words)?;
     let mut length = (all.len() as u64).to_le_bytes();

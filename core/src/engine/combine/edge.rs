@@ -1,4 +1,4 @@
-//! The blocks that go from process to process, as edges.
+//! The blocks that processes exchange, as edges.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ pub struct Endpoint {
     pub pairing: i32,
 }
 
-/// A block that goes from one process to another: of those with the same pairing the `copy`-th, which is the
-/// same at both ends.
+/// A block sent from one process to another: the `copy`-th of those with the same pairing, which is the same number at
+/// both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Edge {
     pub(super) from: i32,
@@ -23,7 +23,7 @@ pub(super) struct Edge {
     pub(super) copy: i32,
 }
 
-/// The value for no process.
+/// "No process".
 pub(super) const NO_RANK: i32 = -1;
 
 /// The edges of one side, in the order of the ends.
@@ -37,8 +37,7 @@ pub(super) fn edges(ends: &[Endpoint], edge: impl Fn(&Endpoint, i32) -> Edge) ->
     ends.iter().map(number).collect()
 }
 
-/// Numbers that are 0 in the sum over all processes where both ends give each edge: in 2^62 cases of others one
-/// passes.
+/// Numbers whose sum over all processes is 0 if both ends of each edge agree; otherwise, one of 2^62 cases passes.
 pub(super) fn imbalance(leaving: &[Edge], arriving: &[Edge]) -> [i64; 2] {
     const HALF: u64 = (1 << 31) - 1;
     let mut sums = [0; 2];

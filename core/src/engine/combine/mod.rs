@@ -1,7 +1,7 @@
 //! Neighborhood collectives in which small blocks travel together: those from node to node in one message (`bundles`).
 //!
-//! Processes only know their own edges, and learn the rest here, once per communicator: [`agree`]. What each has to
-//! do in a collective is its [`Schedule`].
+//! Processes know only their own edges, and learn about others here, once per communicator: [`agree`]. The part of each
+//! process in a collective is its [`Schedule`].
 
 mod bundles;
 mod edge;
@@ -17,23 +17,22 @@ pub use self::edge::Endpoint;
 use self::edge::{Edge, edges, imbalance};
 use super::comm::Comm;
 
-/// The schedules of this process for combined blocks, by their payload.
+/// The schedules of this process for combined blocks, by kind of payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedules {
-    /// Each block is another.
+    /// Each block is different.
     pub each: Schedule,
-    /// A process sends the same block to all.
+    /// A process sends the same block to all neighbors.
     pub same: Schedule,
 }
 
-/// Determines how the blocks of all processes travel. `node` is a number that the processes of one node share and
-/// no others have, or none where this process is not able to combine; `sends` and `receives` are the ends of its
-/// blocks. Collective; `None` on all processes or on none, where nothing is combined, or edges are not given alike at
-/// both ends.
+/// Determines the routes of the blocks of all processes. `node` is a number shared by exactly the processes of one
+/// node, or none if this process cannot combine; `sends` and `receives` are the ends of its blocks. Collective; `None`
+/// on all processes if nothing is combined, or if edges differ at their two ends.
 ///
 /// # Errors
 ///
-/// What the communicator's methods return.
+/// The errors of the communicator's methods.
 pub fn agree<C: Comm>(
     comm: &C,
     node: Option<i64>,
@@ -54,7 +53,7 @@ pub fn agree<C: Comm>(
     let Some(node) = node.filter(|_| sums == [0; 3]) else { return Ok(None) };
 
     let bundles = Bundles::agree(comm, node, combine, ends)?;
-    // If no process combines anything, nothing is kept.
+    // If no process combines anything, no schedule is stored.
     let mut least = [-(bundles.edges() as i64)];
     comm.min(&mut least)?;
     if !(1..=MOST_EDGES).contains(&-least[0]) {

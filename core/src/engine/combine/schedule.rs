@@ -1,4 +1,4 @@
-//! The part of one process in a collective whose blocks are combined.
+//! The part of one process in a collective with combined blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,16 @@ use super::edge::{Edge, NO_RANK};
 /// The blocks of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload {
-    /// Each is another.
+    /// Each block is different.
     Each,
-    /// All are one block, which travels once.
+    /// All blocks are the same, so it travels once.
     Same,
 }
 
 impl Payload {
     /// The most bytes in a block that is combined. Over TCP, 26 neighbors gain 2.9 times at 1024 bytes each, and
-    /// nothing where links are slow. One block for all goes to a node once: 2.8 times at 4096, and 6.8 on slow links
-    /// (docs/design/combining.md).
+    /// nothing on slow links. A block that is the same for all goes to a node once: it gains 2.8 times at 4096, and 6.8
+    /// on slow links (docs/design/combining.md).
     pub fn most_bytes(self) -> usize {
         match self {
             Self::Each => 1024,
@@ -60,12 +60,11 @@ pub struct OwnPart {
     pub ends: Vec<usize>,
 }
 
-/// The number of stages: blocks are gathered on a process of their node, go to the other node, and are distributed
-/// there.
+/// The number of stages: blocks are gathered on a process of their node, sent to the other node, and distributed there.
 pub(super) const STAGES: usize = 3;
 
-/// The steps of one process in a combined collective. Parts are stored in slots: a slot is filled by the process'
-/// own block or from one message, and sent on from there.
+/// The steps of one process in a combined collective. Parts are stored in slots: a slot is filled by the process's own
+/// block or from a message, and sent on from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     /// The number of slots.
@@ -74,11 +73,11 @@ pub struct Schedule {
     pub filled: Vec<OwnPart>,
     /// The messages, one stage after the other.
     pub stages: [Stage; STAGES],
-    /// The blocks of this process that slots are written to at the end.
+    /// The blocks of this process that are copied from slots at the end.
     pub emptied: Vec<OwnPart>,
-    /// Blocks that are sent as messages of their own, as indices into the list of ends.
+    /// Blocks that are sent as separate messages, as indices into the list of ends.
     pub direct_sends: Vec<usize>,
-    /// Blocks that are received as messages of their own.
+    /// Blocks that are received as separate messages.
     pub direct_receives: Vec<usize>,
 }
 
@@ -92,16 +91,16 @@ pub(super) struct ScheduleBuilder {
     combined: [BTreeSet<Edge>; 2],
 }
 
-/// Edges by the other process, equal and in one order at both ends.
+/// Edges by the other process, in the same order at both ends.
 type EdgesByRank = BTreeMap<i32, BTreeSet<Edge>>;
 
 impl ScheduleBuilder {
-    /// An empty schedule of process `rank`.
+    /// An empty schedule for process `rank`.
     pub(super) fn new(rank: i32, payload: Payload) -> Self {
         Self { rank, payload, stages: Default::default(), combined: Default::default() }
     }
 
-    /// Sends the block of an edge to a process, if it is another.
+    /// Sends the block of an edge to a process, unless that is this one.
     pub(super) fn send(&mut self, stage: usize, to: i32, edge: &Edge) {
         if edge.from == self.rank {
             self.combined[0].insert(*edge);
@@ -111,7 +110,7 @@ impl ScheduleBuilder {
         }
     }
 
-    /// Receives the block of an edge from a process, if it is another.
+    /// Receives the block of an edge from a process, unless that is this one.
     pub(super) fn receive(&mut self, stage: usize, from: i32, edge: &Edge) {
         if edge.to == self.rank {
             self.combined[1].insert(*edge);
@@ -121,7 +120,7 @@ impl ScheduleBuilder {
         }
     }
 
-    /// The schedule of the process whose edges leave and arrive.
+    /// The schedule of the process with these outgoing and incoming edges.
     pub(super) fn finish(self, [leaving, arriving]: [&[Edge]; 2]) -> Schedule {
         let Self { payload, stages, combined, .. } = self;
         let mut slots = Slots::default();
@@ -156,7 +155,7 @@ impl ScheduleBuilder {
     }
 }
 
-/// The slots of parts, numbered as they come.
+/// The slots of parts, numbered in order of occurrence.
 #[derive(Default)]
 struct Slots(BTreeMap<Edge, usize>);
 

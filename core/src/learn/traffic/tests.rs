@@ -5,7 +5,7 @@ use cartograph_traffic::{Call, Collective, Window};
 use super::*;
 use crate::learn::Entry;
 
-/// A halo on a periodic grid.
+/// A halo exchange on a periodic grid.
 fn grid(sides: &[u32], different: bool) -> Recording {
     let size: u32 = sides.iter().product();
     let mut edges = Vec::new();
@@ -43,13 +43,13 @@ fn large_jobs_are_small() {
     };
     let large = length(&grid(&[20, 25, 20], false));
     assert!(large < 200_000, "{large}");
-    // No rank has the row of another.
+    // All ranks have different rows.
     let different = length(&grid(&[20, 25, 20], true));
     assert!(different <= 500_000, "{different}");
 }
 
-/// The first calls of each rank of a halo exchange: with all cells around it or with those that share a face, with its own
-/// rank as the tag of what it sends, an operation of all and one each of its row and column; times differ.
+/// The first calls of each rank of a halo exchange, with all cells around it or only those that share a face: messages
+/// tagged with its own rank, and collectives of all ranks, its row and its column; times differ.
 fn halo(sides: [u32; 3], all: bool, periodic: bool) -> BTreeMap<u32, Window> {
     let size: u32 = sides.iter().product();
     let cell =

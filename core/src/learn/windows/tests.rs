@@ -4,7 +4,7 @@ use super::*;
 
 const SIZE: u32 = 6;
 
-/// A call of a rank: messages, and collectives of all ranks, of each half of them or of the even and odd ones.
+/// A call of a rank: a message, or a collective of all ranks, of a half, or of the even or odd ones.
 fn call(rank: u32, (kind, other, number): (u32, u32, u32)) -> Call {
     let (other, bytes, tag) = (other % SIZE, u64::from(number), number as i32 % 3);
     match kind {
@@ -27,7 +27,7 @@ fn call(rank: u32, (kind, other, number): (u32, u32, u32)) -> Call {
     }
 }
 
-/// What is left of calls when groups and tags have other names.
+/// Calls with normalized groups and tags.
 fn renamed(windows: &BTreeMap<u32, Window>) -> Vec<Vec<(Call, u64)>> {
     let mut numbers: HashMap<(u64, u32), u64> = HashMap::new();
     let mut tags: HashMap<(u32, u32), Vec<i32>> = HashMap::new();
@@ -47,7 +47,7 @@ fn renamed(windows: &BTreeMap<u32, Window>) -> Vec<Vec<(Call, u64)>> {
     }
     for (rank, call) in all {
         if let Ok(Some((pair, tag))) = tag(rank, call) {
-            // The order of the tags is theirs.
+            // Tags keep their order.
             let smaller: std::collections::BTreeSet<&i32> =
                 tags[&pair].iter().filter(|other| **other < *tag).collect();
             *tag = smaller.len() as i32;
@@ -61,7 +61,7 @@ fn renamed(windows: &BTreeMap<u32, Window>) -> Vec<Vec<(Call, u64)>> {
 }
 
 proptest! {
-    /// What is kept comes back, with its times where these fit.
+    /// Stored windows are restored, with their times if these fit.
     #[test]
     fn windows_are_packed_and_unpacked(
         calls in prop::collection::vec(
@@ -90,7 +90,7 @@ proptest! {
         prop_assert_eq!(renamed(&found), renamed(&windows));
         let rest = |window: &Window| (window.cut, window.nanoseconds);
         prop_assert!(found.values().map(rest).eq(windows.values().map(rest)));
-        // Without their own times, ranks do as much.
+        // Without their own times, all ranks get the same work.
         let average = Relative::new(windows.values().cloned().collect()).pack(true).unwrap();
         let average = average.unpack(SIZE).unwrap();
         let calls = |all: &BTreeMap<u32, Window>| -> Vec<Vec<Call>> {
@@ -106,7 +106,7 @@ proptest! {
 
 #[test]
 fn windows_that_are_too_different_become_shorter() {
-    // No rank does what another does, and no call repeats.
+    // Every rank does something else, and no call repeats.
     let of = |rank: u32| {
         let calls: Vec<Call> = (0..200)
             .map(|at| Call::Isend((rank + at) % 150, u64::from(rank * 1000 + at), 0))
@@ -119,11 +119,11 @@ fn windows_that_are_too_different_become_shorter() {
     let lengths = || found.values().map(|window| window.events().unwrap().len());
     assert!(found.len() == 150 && found.values().all(|window| window.cut));
     assert!(lengths().all(|length| (FEWEST_CALLS..200).contains(&length)), "{:?}", lengths().max());
-    // Much too different.
+    // Far too different.
     let many: BTreeMap<u32, Window> =
         (0..1500).map(|rank| (rank, of(rank % 150 + 1000 * (rank / 150)).1)).collect();
     assert!(Windows::new(&many, 1500).unpack(1500).unwrap().is_empty());
-    // A rank has none.
+    // A rank has no calls.
     assert!(Windows::new(&windows, 151).unpack(151).unwrap().is_empty());
 }
 

@@ -4,7 +4,7 @@ use super::*;
 fn layout_of(known: &[ReportedAddress]) -> Result<Machine, Contradiction> {
     let ids: Vec<u64> = (0..2 * known.len() as u64).map(|rank| rank / 2).collect();
     let of_ranks = known.iter().flat_map(|known| [*known; 2]);
-    // As they are sent.
+    // In the form in which they are sent.
     let sent = of_ranks.map(|known| ReportedAddress::from_words(&known.words()));
     Machine::from_ids(&ids).addressed(sent, true).map(Machine::without_idle_levels)
 }
@@ -25,7 +25,7 @@ fn every_form_of_an_address_is_read() {
     let tree = ["s0.s4.s8.tux1", "s0.s4.s9.tux2", "s0.s5.s8.tux3", "s0.s5.s8.tux4"];
     let layout = slurm_of(&tree, "switch.switch.switch.node").unwrap();
     assert_eq!(layout.names(), ["switches 2", "switches 1", "nodes"]);
-    // One switch for all is no level; s8 below s5 is another than s8 below s4.
+    // A single switch for all is no level; s8 below s5 differs from s8 below s4.
     assert_eq!(groups(&layout), [[0, 0, 1, 1], [0, 1, 2, 2]]);
     let layout = slurm_of(&["b8.tux1", "b9.tux2", "b8.tux3"], "block.node").unwrap();
     assert_eq!(
@@ -37,7 +37,7 @@ fn every_form_of_an_address_is_read() {
     let pods = ["pod1:0:1:2.a", "pod2:0:1:2.b", "pod1:3:1:2.c"];
     let layout = slurm_of(&pods, "torus:x:y:z.node").unwrap();
     assert_eq!((layout.names()[0].as_str(), groups(&layout)), ("tori", vec![vec![0, 1, 0]]));
-    // Unknown names group nodes too; a list of hosts is a name like others.
+    // Unknown kinds group nodes too; a list of hosts is an ordinary name.
     let layout = slurm_of(&["s[0-3].a", "s[0-3].b", "s[4-7].c"], "plane.node").unwrap();
     assert_eq!((layout.names()[0].as_str(), groups(&layout)), ("groups", vec![vec![0, 0, 1]]));
     for address in ["node1", "tux1"] {
@@ -50,14 +50,14 @@ fn a_node_without_a_group_shares_none_with_others() {
     let pattern = "switch.switch.switch.node";
     let nodes = [".ib-core.tors-1.gpu1", ".ib-core.tors-1.gpu2", ".ib-core.tors-2.gpu3"];
     assert_eq!(groups(&slurm_of(&nodes, pattern).unwrap()), [[0, 0, 1]]);
-    // Two leaves of the root, and two of a switch between.
+    // Two leaves of the root, and two of a switch in between.
     let nodes = ["r..l1.a", "r..l1.b", "r..l2.c", "r..l2.d", "r.m.l3.e", "r.m.l3.f", "r.m.l4.g"];
     let layout = slurm_of(&nodes, pattern).unwrap();
     assert_eq!(groups(&layout), [[0, 0, 1, 1, 2, 2, 2], [0, 0, 1, 1, 2, 2, 3]]);
-    // Nodes in no switch at all.
+    // Nodes in no switch.
     let layout = slurm_of(&["s1.a", "s1.b", ".c", ".d"], "switch.node").unwrap();
     assert_eq!(groups(&layout), [[0, 0, 1, 2]]);
-    // A group that has the name of a nameless one's next inward is another.
+    // A group differs from one with the same name inside a nameless group.
     let layout = slurm_of(&["x.x.a", ".x.b", "x.x.c", ".x.d"], "switch.switch.node").unwrap();
     assert_eq!(groups(&layout), [[0, 1, 0, 1]]);
 }
@@ -77,20 +77,26 @@ fn what_does_not_hold_together_is_said() {
         said(&[at("s1.a"), at("s1.a")]),
         "is the same for ranks 0 and 2, which are on two nodes"
     );
-    assert_eq!(said(&[at("s1.a"), ReportedAddress::Nothing]), "is not known for rank 2");
+    assert_eq!(said(&[at("s1.a"), ReportedAddress::Nothing]), "is unknown for rank 2");
     assert_eq!(said(&[at("s1.a"), at("a")]), "of rank 2 does not fit its pattern");
     let block = ReportedAddress::slurm(Some("b1.c"), Some("block.node"));
-    assert_eq!(said(&[at("s1.a"), block]), "of rank 2 has other levels than others");
+    assert_eq!(
+        said(&[at("s1.a"), block]),
+        "of rank 2 has different levels from those of other ranks"
+    );
     let bare = ReportedAddress::slurm(Some("c"), Some("node"));
-    assert_eq!(said(&[at("s1.a"), bare]), "of rank 2 has other levels than others");
+    assert_eq!(
+        said(&[at("s1.a"), bare]),
+        "of rank 2 has different levels from those of other ranks"
+    );
     let layout = Machine::from_ids(&[0, 1, 0]);
     let error = layout.addressed([at("s1.a"), at("s1.b"), at("s2.a")].into_iter(), true);
     assert_eq!(error, Err(Contradiction::Differs(0, 2)));
-    // Nothing is above one node, whatever the addresses.
+    // A single node has nothing above, whatever the addresses.
     let node = Machine::one_node(2);
     assert_eq!(node.addressed([at("s1.a"), at("s1.b")].into_iter(), true), Ok(node.clone()));
     assert_eq!(layout_of(&[ReportedAddress::Nothing; 3]).unwrap().names(), ["nodes"]);
-    // The launch node's, sent to all, where there are no levels anyway.
+    // The launch node's address, sent to all, but without levels.
     assert_eq!(layout_of(&[bare; 3]).unwrap().names(), ["nodes"]);
     let told = [at("s1.a"), at("s2.a"), at("s1.a")];
     let switches = Machine::from_ids(&[0, 1, 2]).addressed(told.into_iter(), false).unwrap();

@@ -1,4 +1,4 @@
-//! Groups of nodes and groups of these, by their names.
+//! Named groups of nodes and of other groups.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::machine::address::{Address, host_number};
 use crate::machine::network_map::{MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
 use crate::machine::{Kind, LayoutError, MOST_LEVELS};
 
-/// The contents of a file, as they come.
+/// The contents of a file, in order.
 #[derive(Debug, Default)]
 pub(in crate::machine) struct Network {
     groups: Vec<Group>,
@@ -28,28 +28,28 @@ struct Group {
 
 /// The parents of groups.
 struct Tree {
-    /// The group of each group, where there is one.
+    /// The parent of each group, if it has one.
     parents: Vec<Option<usize>>,
-    /// The number of levels that are below each group.
+    /// The number of levels below each group.
     heights: Vec<usize>,
-    /// The number of levels that hold.
+    /// The number of consistent levels.
     levels: usize,
 }
 
 impl Network {
-    /// Something that is left out.
+    /// Records a line that is skipped.
     pub(super) fn fault(&mut self, line: usize, what: String) {
         if self.faults.len() < MOST_FAULTS {
             self.faults.push(wrong(line, what));
         }
     }
 
-    /// A group; what is listed next is in it.
+    /// Starts a group; lists that follow belong to it.
     pub(super) fn group(&mut self, line: usize, kind: Kind, name: String) {
         self.groups.push(Group { line, kind, name, children: Vec::new(), nodes: Vec::new() });
     }
 
-    /// Lists of what is in the last group.
+    /// Adds lists to the last group.
     pub(super) fn list(&mut self, line: usize, children: Option<&str>, nodes: Option<&str>) {
         for (list, is_nodes) in [(children, false), (nodes, true)] {
             let Some(list) = list else { continue };
@@ -76,7 +76,7 @@ impl Network {
         let mut faults = Vec::new();
         for (at, group) in self.groups.iter().enumerate() {
             if let Some(first) = number.get(&group.name).map(|first| &self.groups[*first]) {
-                let what = format!("{} is on line {} already", group.name, first.line);
+                let what = format!("{} is already on line {}", group.name, first.line);
                 return Err(wrong(group.line, what));
             }
             number.insert(group.name.clone(), at);
@@ -133,7 +133,7 @@ impl Network {
         for (at, group) in self.groups.iter().enumerate() {
             if group.kind != self.groups[0].kind {
                 let what = format!(
-                    "{} is one of {}, the first one of {}",
+                    "{} is one of the {}, but the first group is one of the {}",
                     group.name, group.kind, self.groups[0].kind
                 );
                 return Err(wrong(group.line, what));
@@ -166,7 +166,7 @@ mod tests {
     use crate::machine::address::host_number;
     use crate::machine::network_map::*;
 
-    /// The levels of a process on each of these hosts, and what was wrong with the file.
+    /// The levels of a process on each of these hosts, and the faults in the file.
     fn levels(text: &str, hosts: &str) -> (Vec<(String, Vec<u32>)>, Vec<String>) {
         let NetworkMapFile { network_map, faults } = NetworkMapFile::read(text).unwrap().unwrap();
         let hosts: Vec<u64> = hosts.split(' ').map(host_number).collect();
@@ -235,8 +235,8 @@ SwitchName=s4 Switches=s[2-3]
         assert_eq!(
             faults,
             [
-                "line 3 of the file: '1: 0 8' is not a rank with its group, switch and port",
-                "line 6 of the file: rank 2 was in another place before",
+                "line 3 of the file: '1: 0 8' is not a rank with its group, its switch and its port",
+                "line 6 of the file: rank 2 has different coordinates above",
             ]
         );
     }
@@ -273,7 +273,7 @@ SwitchName=s4 Switches=s[2-3]
             ("SwitchName=s1 Nodes=a,a.b", "line 1 of the file: a.b is twice in s1"),
             (
                 "SwitchName=s1 Nodes=a\nSwitchName=s1 Nodes=b",
-                "line 2 of the file: s1 is on line 1 already",
+                "line 2 of the file: s1 is already on line 1",
             ),
             (
                 "SwitchName=s1 Switches=s2\nSwitchName=s2 Switches=s1",
@@ -285,9 +285,9 @@ SwitchName=s4 Switches=s[2-3]
             ),
             (
                 "SwitchName=s1 Nodes=a\nBlockName=b1 Nodes=b",
-                "line 2 of the file: b1 is one of blocks, the first one of switches",
+                "line 2 of the file: b1 is one of the blocks, but the first group is one of the switches",
             ),
-            ("SwitchName= Nodes=a", "line 1 of the file: a switch, block or ring without a name"),
+            ("SwitchName= Nodes=a", "line 1 of the file: a switch, block or ring has no name"),
         ] {
             assert_eq!(error(text), said);
         }

@@ -1,13 +1,13 @@
-//! Lists of names as Slurm writes them: "tux[0-3,12],dev7".
+//! Lists of names in Slurm's notation: "tux[0-3,12],dev7".
 
 /// The most names in a list.
 pub(in crate::machine) const MOST_NAMES: usize = 1 << 20;
 
-/// The names of a list, in its order, no more than `room`.
+/// The names in a list, in order, at most `room`.
 ///
 /// # Errors
 ///
-/// The error in the list.
+/// Describes the fault in the list.
 pub(in crate::machine) fn names(list: &str, room: usize) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     for part in split(list)? {
@@ -42,7 +42,7 @@ impl Numbered<'_> {
     }
 }
 
-/// The list that has these names in this order: "n[0-3],m7".
+/// The list for these names in this order: "n[0-3],m7".
 pub(in crate::machine) fn list(names: &[String]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut open: Option<Numbered> = None;
@@ -69,9 +69,9 @@ pub(in crate::machine) fn list(names: &[String]) -> String {
     parts.join(",")
 }
 
-/// The digits at the end of a name's first part, with what is before and behind them.
+/// The digits at the end of a name's first part, with the text before and after them.
 fn numbered(name: &str) -> Option<(&str, &str, &str)> {
-    /// More digits than any machine's names have; they fit a number.
+    /// No machine has names with more digits; these fit a number.
     const MOST_DIGITS: usize = 15;
     let end = name.find('.').unwrap_or(name.len());
     let before = name[..end].trim_end_matches(|c: char| c.is_ascii_digit());
@@ -79,13 +79,13 @@ fn numbered(name: &str) -> Option<(&str, &str, &str)> {
     (1..=MOST_DIGITS).contains(&digits.len()).then_some((before, digits, &name[end..]))
 }
 
-/// Returns whether a number is written as the one after `last` in a range that begins with `first`.
+/// True if a number is written as the successor of `last` in a range that begins with `first`.
 fn follows(first: &str, last: &str, number: &str) -> bool {
     let next = last.parse::<u64>().map(|last| format!("{:0width$}", last + 1, width = first.len()));
     next.is_ok_and(|next| next == number)
 }
 
-/// The parts between the commas that are outside of brackets.
+/// The parts between commas outside brackets.
 fn split(list: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut inside) = (Vec::new(), 0, false);
     for (at, byte) in list.bytes().enumerate() {
@@ -107,7 +107,7 @@ fn split(list: &str) -> Result<Vec<&str>, String> {
     Ok(parts)
 }
 
-/// Adds what one part names: each pair of brackets takes each of its numbers.
+/// Adds the names in one part: each pair of brackets takes each of its numbers.
 fn expand(part: &str, list: &str, room: usize, all: &mut Vec<String>) -> Result<(), String> {
     let mut names = vec![String::new()];
     let mut rest = part;
@@ -130,7 +130,7 @@ fn expand(part: &str, list: &str, room: usize, all: &mut Vec<String>) -> Result<
     Ok(())
 }
 
-/// The numbers in brackets, with the zeros before them.
+/// The numbers in brackets, with their leading zeros.
 fn numbers(inside: &str, list: &str, room: usize) -> Result<Vec<String>, String> {
     let mut numbers = Vec::new();
     for range in inside.split(',') {
@@ -154,7 +154,7 @@ fn numbers(inside: &str, list: &str, room: usize) -> Result<Vec<String>, String>
 }
 
 fn too_many(list: &str) -> String {
-    /// As much of a list as is shown.
+    /// The part of a list that is shown.
     const SHOWN: usize = 60;
     let shown: String = list.chars().take(SHOWN).collect();
     format!("'{shown}' has more than {MOST_NAMES} names")

@@ -8,14 +8,14 @@ use super::{Kind, LayoutError};
 
 pub(super) use groups::Network;
 
-/// The key and kind of what a line describes.
+/// The key and kind of the object that a line describes.
 const GROUPS: [(&str, Kind); 3] =
     [("switchname", Kind::Switch), ("blockname", Kind::Block), ("ringname", Kind::Ring)];
 
 /// Known keywords that are irrelevant here.
 const PASSED: [&str; 2] = ["blocksizes", "linkspeed"];
 
-/// Returns whether the first line that is no comment is one of this file.
+/// True if the first line that is not a comment belongs to this format.
 pub(super) fn begins(first: &str) -> bool {
     let key = first.split_once('=').map(|(key, _)| key.trim().to_ascii_lowercase());
     key.is_some_and(|key| key == PASSED[0] || GROUPS.iter().any(|(known, _)| key == *known))
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str) -> Result<Network, LayoutError> {
                 network.group(line, kind, name);
                 network.list(line, children.as_deref(), nodes.as_deref());
             }
-            Some(_) => return Err(wrong(line, "a switch, block or ring without a name")),
+            Some(_) => return Err(wrong(line, "a switch, block or ring has no name")),
             None if children.is_some() || nodes.is_some() => {
                 network
                     .fault(line, "nodes or switches without the switch that connects them".into());

@@ -11,16 +11,16 @@ pub struct Cost {
     pub max_node_edges: i64,
 }
 
-/// The figure that comes first; the others decide between equals.
+/// The figure that comes first; the others break ties.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Objective {
     /// The time of an exchange, by the load of the busiest link, if levels above the nodes or coordinates describe
-    /// links. Else the sum; a grid may have 1 % more than was found if the busiest node has fewer.
+    /// links. Otherwise the sum; a grid may have 1 % more than the best sum if the busiest node then has fewer edges.
     #[default]
     Time,
-    /// The sum: what the network as a whole must carry.
+    /// The sum: the load of the network as a whole.
     Sum,
-    /// The maximum: what the busiest node must send, which bounds an exchange where links are full.
+    /// The maximum: the load of the busiest node, which bounds an exchange if links are saturated.
     Max,
 }
 
@@ -42,18 +42,18 @@ impl Cost {
     }
 }
 
-/// The quantity that a search minimizes: the sum before the maximum or the other way round, once no node has more than
-/// it may.
+/// The quantity that a search minimizes: the sum before the maximum or the other way round, after the excess of nodes
+/// over their limit.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::mapping) struct Goal {
     pub(in crate::mapping) objective: Objective,
-    /// The most that a node may have, unless the objective is the maximum: any mapping without more on a node is better
-    /// than one with more.
+    /// The limit of a node, unless the objective is the maximum: a mapping in which no node exceeds it is better than
+    /// any in which one does.
     pub(in crate::mapping) most: i64,
 }
 
 impl Goal {
-    /// The key by which mappings are compared, smaller is better: the excess of nodes over their limit, and the
+    /// The key by which mappings are compared; smaller is better: the excess of nodes over their limit, then the
     /// [`Cost::key`].
     pub(in crate::mapping) fn key(self, cost: Cost) -> (i64, (i64, i64)) {
         (self.excess(cost.max_node_edges), cost.key(self.objective))
@@ -76,12 +76,12 @@ impl From<Objective> for Goal {
     }
 }
 
-/// The weighted edges that leave each vertex, however a topology keeps them.
+/// The weighted edges that leave each vertex, however a topology stores them.
 pub trait Adjacency {
     /// The number of vertices, which are `0..vertices()`.
     fn vertices(&self) -> usize;
 
-    /// The number of vertices that a vertex represents: several if a graph was coarsened.
+    /// The number of original vertices that a vertex represents: several if a graph was coarsened.
     fn size(&self, _vertex: usize) -> i64 {
         1
     }
@@ -109,12 +109,12 @@ pub trait Adjacency {
         Cost::of_loads(&leaving)
     }
 
-    /// The edges that leave each group at several levels at once: the groups that `groups` has of each node, level by level, and
-    /// the nodes at last. Hardly more expensive than for the nodes only, since most edges cross no level.
+    /// The edges that leave each group at several levels at once: the groups of each node in `groups`, level by level,
+    /// and finally the nodes. This costs hardly more than for the nodes only, since most edges cross no level.
     fn loads(&self, node_of: &[u32], groups: &[Vec<u32>]) -> Vec<Vec<i64>> {
         let nodes = node_of.iter().max().map_or(0, |most| *most as usize + 1);
         let levels = groups.len() + 1;
-        // Level by level for each node.
+        // For each node, level by level.
         let mut leaving = vec![0i64; nodes * levels];
         self.for_each_cut_edge(node_of, |from, to, weight| {
             let (from, to) = (from as usize, to as usize);

@@ -3,15 +3,16 @@
 use super::cost::Adjacency;
 use crate::topology::Graph;
 
-/// A directed graph with weights, without loops. Where it is made [by its edges](Csr::from_edges), those between the same two
-/// vertices are one, with the sum of their weights, and edges of weight 0 are left out, since they never cost anything.
+/// A directed graph with weights, without loops. If it is built [from its edges](Csr::from_edges), edges between the
+/// same two vertices are merged, with the sum of their weights, and edges of weight 0 are omitted, since they cost
+/// nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Csr {
     /// The edges of vertex `v` are `offsets[v]..offsets[v + 1]`.
     offsets: Vec<usize>,
     /// The neighbors, and the weights of the edges to them.
     edges: Vec<(u32, i64)>,
-    /// The number of vertices that each represents: 1, unless the graph is coarsened.
+    /// The number of original vertices that each represents: 1, unless the graph is coarsened.
     sizes: Vec<u32>,
 }
 
@@ -52,7 +53,7 @@ impl Csr {
         graph
     }
 
-    /// No rows yet, and room for those of this number of vertices, most of which have few edges.
+    /// An empty graph with space for this number of vertices, most of which have few edges.
     fn with_room(vertices: usize) -> Self {
         let mut offsets = Vec::with_capacity(vertices + 1);
         offsets.push(0);
@@ -66,21 +67,21 @@ impl Csr {
         self.sizes.push(size as u32);
     }
 
-    /// Every edge in both directions, each with what the two weigh together. O(vertices + edges log degree).
+    /// Every edge in both directions, each with the sum of both weights. O(vertices + edges log degree).
     pub(in crate::mapping) fn symmetric(&self) -> Self {
         let row = |from: u32| self.edges(from as usize).map(move |(to, w)| (from, to as u32, w));
         let edges = (0..self.vertices() as u32).flat_map(row);
         Self::from_edges(self.vertices(), edges.flat_map(|(a, b, w)| [(a, b, w), (b, a, w)]))
     }
 
-    /// A copy of the edges, for fast access. Several to one vertex are not made one.
+    /// A copy of the edges, for fast access. Several edges to one vertex are not merged.
     pub(in crate::mapping) fn copy(graph: &impl Adjacency) -> Self {
         let all: Vec<u32> = (0..graph.vertices() as u32).collect();
         Self::induced(graph, &all, &mut vec![u32::MAX; all.len()])
     }
 
-    /// The edges between some of the vertices: vertex `i` here is `vertices[i]` there. `place` has an entry a vertex, all
-    /// of them `u32::MAX` before and after. O(vertices + edges of these).
+    /// The edges between some of the vertices: vertex `i` here is `vertices[i]` there. `place` has an entry per vertex,
+    /// all `u32::MAX` before and after. O(vertices + edges of these).
     pub(in crate::mapping) fn induced(
         graph: &impl Adjacency,
         vertices: &[u32],
@@ -101,7 +102,7 @@ impl Csr {
     }
 
     /// The graph of the `parts` parts of a graph, weighted by the edges between them: vertex `i` here is part `i`.
-    /// Memory beside it: 8 bytes a vertex.
+    /// Additional memory: 8 bytes per vertex.
     pub(in crate::mapping) fn contracted(
         graph: &impl Adjacency,
         part_of: &[u32],
@@ -109,7 +110,7 @@ impl Csr {
     ) -> Self {
         let (members, starts) = grouped(part_of, parts);
         let mut rows = Self::with_room(parts);
-        // Behind where the edge to each part is in the row that is being written.
+        // One more than the position of the edge to each part in the current row.
         let mut behind = vec![0; parts];
         for part in 0..parts {
             let (begin, mut size) = (rows.len(), 0);
@@ -136,7 +137,7 @@ impl Csr {
         &self.edges[self.offsets[vertex]..self.offsets[vertex + 1]]
     }
 
-    /// The edges that leave a vertex: the neighbors with the weights, of a graph by its edges in ascending order.
+    /// The edges that leave a vertex: the neighbors in ascending order, with the weights.
     pub fn edges(&self, vertex: usize) -> impl ExactSizeIterator<Item = (usize, i64)> + Clone + '_ {
         self.row(vertex).iter().map(|(to, weight)| (*to as usize, *weight))
     }
@@ -161,16 +162,16 @@ impl Csr {
         self.edges.len()
     }
 
-    /// Returns whether the graph has no edges.
+    /// True if the graph has no edges.
     pub fn is_empty(&self) -> bool {
         self.edges.is_empty()
     }
 }
 
-/// The indices of equal ids below `groups`, together and in ascending order, and where those of each id start.
+/// The indices of equal ids below `groups`, grouped and in ascending order, and the start of each id.
 pub(in crate::mapping) fn grouped(ids: &[u32], groups: usize) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0; groups + 1];
-    // Neighbors mostly have the same id.
+    // Neighbors usually have the same id.
     let runs = || ids.chunk_by(|a, b| a == b);
     for run in runs() {
         starts[run[0] as usize + 1] += run.len() as u32;

@@ -4,7 +4,7 @@ use super::cost::Adjacency;
 use super::grid::Grid;
 use super::lattice::{Lattice, MAX_NDIMS, Vector};
 
-/// The number of cells that are compared at once with those that they send to: mostly both are on the same nodes.
+/// The number of cells that are compared at once with those to which they send: usually both are on the same nodes.
 const TOGETHER: usize = 16;
 
 impl Adjacency for Grid {
@@ -31,7 +31,7 @@ impl Adjacency for Grid {
     }
 
     fn for_each_cut_edge(&self, node_of: &[u32], visit: impl FnMut(u32, u32, i64)) {
-        // The same edges, read faster.
+        // The same edges, enumerated faster.
         Lattice::directed(self).for_each_cut_edge(node_of, visit);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::topology::Cart;
 
-/// One vector of a stencil: the offset of the cell that each cell sends to, and the weight of that edge.
+/// One vector of a stencil: the offset of the cell to which each cell sends, and the weight of that edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offset {
     /// The difference of the coordinates, one entry per dimension.
@@ -22,18 +22,18 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with any stencil. A vector that leads out of a dimension that is not periodic is no edge.
+    /// A grid with any stencil. A vector that leads beyond the end of a nonperiodic dimension is no edge.
     pub fn new(dims: Vec<usize>, periodic: Vec<bool>, stencil: Vec<Offset>) -> Self {
         debug_assert_eq!(dims.len(), periodic.len());
         debug_assert!(stencil.iter().all(|offset| offset.by.len() == dims.len()));
         Self { dims, periodic, stencil, unknown_weights: false }
     }
 
-    /// A Cartesian topology with edges between nearest neighbors, and the weight of each dimension; without
-    /// weights all are assumed to be 1, and [unknown](Self::with_unknown_weights).
+    /// A Cartesian topology with edges between nearest neighbors, and the weight of each dimension; without weights,
+    /// all are assumed to be 1 and [unknown](Self::with_unknown_weights).
     pub fn of_cart(cart: &Cart, weights: Option<&[i64]>) -> Self {
-        // A program may pass any number of dimensions of one process, which have no edges between
-        // processes; a stencil is as long as the square of the dimensions.
+        // A program may pass any number of dimensions of one process, which have no edges between processes; the size
+        // of a stencil is the square of the number of dimensions.
         let sides = cart.dimensions().iter().zip(0..).filter(|(side, _)| side.size > 1);
         let weight = |i: usize| weights.map_or(1, |weights| weights[i]);
         let weighed: Vec<i64> = sides.clone().map(|(_, i)| weight(i)).collect();
@@ -45,14 +45,14 @@ impl Grid {
         if weights.is_none() { grid.with_unknown_weights() } else { grid }
     }
 
-    /// The same grid with weights that are an assumption: a mapping must lose nothing if dimensions weigh
-    /// differently.
+    /// The same grid with weights that are only assumed: a mapping must not increase the cost if dimensions have
+    /// different weights.
     #[must_use]
     pub fn with_unknown_weights(self) -> Self {
         Self { unknown_weights: true, ..self }
     }
 
-    /// Returns whether the weights are assumed.
+    /// True if the weights are assumed.
     pub fn has_unknown_weights(&self) -> bool {
         self.unknown_weights
     }
@@ -71,7 +71,8 @@ impl Grid {
         }
     }
 
-    /// A grid like this one, the weights of each dimension's edges multiplied by `times`; they are known or not as before.
+    /// A grid like this one, with the weights of each dimension's edges multiplied by `times`; whether they are known
+    /// does not change.
     pub(in crate::mapping) fn weighing(&self, times: &[i64]) -> Self {
         let weighed = |offset: &Offset| {
             let along = offset.by.iter().zip(times).filter(|(by, _)| **by != 0);
@@ -97,7 +98,7 @@ impl Grid {
         &self.stencil
     }
 
-    /// The largest weight of a stencil vector on a grid of this size with which no sum overflows.
+    /// The largest weight of a stencil vector for which no sum overflows on a grid of this size.
     pub fn most_weight(cells: usize) -> i64 {
         (1 << 47) / cells.max(1) as i64
     }
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!(cost(&grid(&[50, 48], false), 48), (4704, 96));
         assert_eq!(cost(&grid(&[75, 64], true), 48), (9900, 100));
         assert_eq!(cost(&grid(&[12, 8, 8], false), 48), (1600, 112));
-        // Both neighbors along a periodic dimension of 2 count, loops along one of 1 do not.
+        // Both neighbors along a periodic dimension of 2 count, but not loops along one of 1.
         assert_eq!(cost(&grid(&[2], true), 1), (4, 2));
         assert_eq!(cost(&grid(&[1, 2], true), 1), (4, 2));
     }

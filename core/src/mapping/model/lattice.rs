@@ -1,4 +1,4 @@
-//! Grids made ready for searching: no dimension of size 1, no edge that never counts.
+//! Grids prepared for searching: without dimensions of size 1 and edges that never count.
 
 #[cfg(test)]
 mod tests;
@@ -8,7 +8,7 @@ use super::grid::Grid;
 /// The most dimensions of size 2 or more in a grid whose cells an `i32` can number.
 pub(super) const MAX_NDIMS: usize = 31;
 
-/// A number to divide by often: a multiplication takes a fraction of a division's time.
+/// A divisor for many divisions: a multiplication takes a fraction of a division's time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Divisor {
     /// 2^63 divided by the number, rounded up.
@@ -35,9 +35,9 @@ pub(in crate::mapping) struct Axis {
     pub(in crate::mapping) size: u32,
     /// The difference of the numbers of neighbors along it.
     pub(in crate::mapping) stride: u32,
-    /// True if its ends are neighbors.
+    /// True if the dimension is periodic.
     pub(in crate::mapping) periodic: bool,
-    /// The weights of the vectors along it, each times its length: the cost of a cut, per line cut.
+    /// The weights of the vectors along it, each times its length: the cost of a cut, per line of cells.
     pub(in crate::mapping) weight: i64,
     by_size: Divisor,
     pub(super) by_stride: Divisor,
@@ -57,7 +57,7 @@ impl Axis {
     }
 }
 
-/// One vector: the axes along which it leads, how far, and the difference in cell numbers.
+/// One vector: the axes along which it leads, its steps, and the difference in cell numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Vector {
     pub(super) steps: Vec<(u8, i32)>,
@@ -74,12 +74,12 @@ pub(in crate::mapping) struct Lattice {
 }
 
 impl Lattice {
-    /// The edges of the grid as they are.
+    /// The edges of the grid, as directed.
     pub(in crate::mapping) fn directed(grid: &Grid) -> Self {
         Self::new(grid, false)
     }
 
-    /// Every edge in both directions, each with what the two weigh together.
+    /// Every edge in both directions, each with the sum of both weights.
     pub(in crate::mapping) fn symmetric(grid: &Grid) -> Self {
         Self::new(grid, true)
     }
@@ -104,7 +104,7 @@ impl Lattice {
         lattice
     }
 
-    /// The cells of a box, of which it is known for each dimension how long it is and whether it is a ring.
+    /// The cells of a box, with its length and whether it is a ring in each dimension.
     fn without_vectors(sides: &[(usize, bool)]) -> Self {
         let cells = sides.iter().map(|(size, _)| size).product();
         let mut stride = cells;
@@ -116,7 +116,7 @@ impl Lattice {
         Self { axes, vectors: Vec::new(), cells }
     }
 
-    /// Adds a vector, unless it leads nowhere.
+    /// Adds a vector, unless it leads to the same cell.
     fn add(&mut self, by: &[i32], weight: i64) {
         let mut vector = Vector { steps: Vec::new(), flat: 0, weight };
         for (i, (axis, &step)) in self.axes.iter().zip(by).enumerate() {
@@ -145,8 +145,8 @@ impl Lattice {
         }
     }
 
-    /// The smallest box around some of the cells, of which there is one at least, and the number in it of
-    /// each of them. A dimension is a ring there if the box has all of it.
+    /// The smallest box around some of the cells, of which there is at least one, and the number of each of them in it.
+    /// A dimension is a ring there if the box contains all of it.
     pub(in crate::mapping) fn around(&self, cells: &[u32]) -> (Self, Vec<u32>) {
         let mut low = vec![u32::MAX; self.axes.len()];
         let mut high = vec![0; self.axes.len()];
@@ -165,11 +165,11 @@ impl Lattice {
         for vector in &self.vectors {
             let mut by = vec![0; sides.len()];
             vector.steps.iter().for_each(|(i, step)| by[*i as usize] = *step);
-            // An edge along a dimension in which the box has one plane leads out of it.
+            // An edge along a dimension in which the box has one plane leads out of the box.
             if by.iter().zip(&sides).any(|(step, side)| *step != 0 && *side == 1) {
                 continue;
             }
-            // Half around a ring leads back as well, which is no longer the same where the ring is cut.
+            // A vector halfway around a ring also leads back, which is no longer the same if the ring is cut.
             let is_cut = |i: &usize| {
                 let axis = &self.axes[*i];
                 axis.periodic && sides[*i] < axis.size && 2 * by[*i].unsigned_abs() == axis.size
@@ -198,14 +198,14 @@ impl Lattice {
         &self.axes
     }
 
-    /// The number of vectors from a cell that is far from all walls.
+    /// The number of vectors from a cell far from all walls.
     pub(in crate::mapping) fn degree(&self) -> usize {
         self.vectors.len()
     }
 
     /// For each `t`, the weight of the vectors along one axis that are longer than `t`: of the edges that leave a row
-    /// of cells on both sides because of its `t`-th cell from the end. Longer ones count no more than shorter ones do,
-    /// since otherwise a row with gaps could have less; in a ring only steps of one count.
+    /// of cells on both sides because of its `t`-th cell from the end. Longer vectors count no more than shorter ones,
+    /// since otherwise a row with gaps could have less; in a ring, only steps of one count.
     pub(in crate::mapping) fn hops(&self, axis: usize) -> Vec<i64> {
         let mut lengths = vec![0; self.axes[axis].size as usize];
         for vector in &self.vectors {
@@ -229,7 +229,7 @@ impl Lattice {
         lengths
     }
 
-    /// The edges between boxes of these sides, which divide those of the grid, if such boxes tile it.
+    /// The edges between boxes of these sides, which divide the sides of the grid, if such boxes tile it.
     pub(in crate::mapping) fn tiled(&self, sides: &[u32]) -> i64 {
         let mut sum = 0;
         for vector in &self.vectors {

@@ -1,4 +1,4 @@
-//! The grids and graphs that are mapped, and the weights of edges that they have between nodes.
+//! The grids and graphs to map, and the weights of their edges between nodes.
 
 pub(super) mod cost;
 pub(super) mod csr;

@@ -1,14 +1,14 @@
-//! Orders in which vertices that are near each other mostly follow each other.
+//! Orders in which vertices near each other usually follow each other.
 
 use super::cost::Adjacency;
 
-/// The vertices in the order of their distance from one that is far from others. Takes two sweeps.
+/// The vertices in the order of their distance from a vertex that is far from others. Takes two sweeps.
 pub(in crate::mapping) fn breadth_first(graph: &impl Adjacency) -> Vec<u32> {
     let far = search(graph, 0).last().copied().unwrap_or(0);
     search(graph, far)
 }
 
-/// All vertices, by their distance from `start`; after them those that cannot be reached, likewise.
+/// All vertices, by their distance from `start`; then unreachable ones, likewise.
 fn search(graph: &impl Adjacency, start: u32) -> Vec<u32> {
     let mut seen = vec![false; graph.vertices()];
     let mut order = Vec::with_capacity(seen.len());
@@ -38,10 +38,10 @@ mod tests {
 
     #[test]
     fn what_is_near_comes_soon() {
-        // A path 3 - 0 - 2 - 1, and a vertex apart.
+        // A path 3 - 0 - 2 - 1, and an isolated vertex.
         let edges = [(3, 0), (0, 2), (2, 1)].into_iter().flat_map(|(a, b)| [(a, b, 1), (b, a, 1)]);
         let path = Csr::from_edges(5, edges);
-        // The last that vertex 0 comes to is the one apart.
+        // The isolated vertex is the last one reached from vertex 0.
         assert_eq!(breadth_first(&path), [4, 0, 2, 3, 1]);
         let edges = [(3, 0), (0, 2), (2, 1)].into_iter().flat_map(|(a, b)| [(a, b, 1), (b, a, 1)]);
         assert_eq!(breadth_first(&Csr::from_edges(4, edges)), [1, 2, 0, 3]);

@@ -1,8 +1,8 @@
-//! The weights of edges along the dimensions of a grid, as people write them, and what to do where they are unknown.
+//! The weights of edges along the dimensions of a grid, as text, and the rule for unknown weights.
 
 use super::grid::Grid;
 
-/// The largest weight, with which sums over any grid fit.
+/// The largest weight for which sums over any grid fit.
 pub const MOST: i64 = 1 << 31;
 
 /// Reads the weights of this number of dimensions, such as "16,1,1".
@@ -40,8 +40,8 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Reads "16,1,1", for all grids of three dimensions, or several with semicolons, each perhaps for one
-    /// grid alone: "4x4x1:16,1,1;8x8:1,4".
+    /// Parses "16,1,1", for all grids of three dimensions, or several entries with semicolons, each of which may be for
+    /// grids of certain sides: "4x4x1:16,1,1;8x8:1,4".
     ///
     /// # Errors
     ///
@@ -62,8 +62,8 @@ impl Weights {
         Ok(Self { entries: text.split(';').map(entry).collect::<Result<_, String>>()? })
     }
 
-    /// The weights for a grid of these sides, if there are any and sums of them fit; those for just these sides
-    /// are preferred.
+    /// The weights for a grid of these sides, if there are any and their sums fit; those for exactly these sides take
+    /// precedence.
     pub fn of(&self, dims: &[usize]) -> Option<&[i64]> {
         let own = |(sides, _): &&(Option<Vec<usize>>, _)| sides.as_deref() == Some(dims);
         let any = |(sides, weights): &&(Option<_>, Vec<i64>)| {
@@ -75,7 +75,7 @@ impl Weights {
         found.map(|(_, weights)| &weights[..]).filter(fits)
     }
 
-    /// Returns whether no weights are for particular sides, so that they were probably meant for all grids.
+    /// True if no weights are for particular sides, so that they were probably meant for all grids.
     pub fn are_general(&self) -> bool {
         self.entries.iter().all(|(sides, _)| sides.is_none())
     }
@@ -119,7 +119,7 @@ mod tests {
         // Bricks and strips have 10,944.
         let found = plan(&[13, 6, 4, 3], true, &[3, 100, 1, 5], &[52; 18]);
         assert!(found.after.inter_node_edges <= 10_100, "{:?}", found.after);
-        // The smallest sum has 1,448 on a node.
+        // The smallest sum has 1,448 edges on a node.
         let found = plan(&[14, 8, 8], true, &[2, 16, 16], &[56; 16]);
         assert_eq!(found.before.max_node_edges, 736);
         assert!(found.after.max_node_edges <= 736, "{:?}", found.after);
@@ -132,16 +132,16 @@ mod tests {
             let plan = plan(dims, false, weights, sizes);
             (plan.before.inter_node_edges, plan.after.inter_node_edges)
         };
-        // A block order that has the large faces inside nodes stays, the other is mapped.
+        // A block order that already has the large faces inside nodes is kept, the other order is mapped.
         assert_eq!(sums(&[4, 4], &[1, 16], &[4; 4]), (24, 24));
         assert_eq!(sums(&[4, 4], &[16, 1], &[4; 4]), (384, 24));
         assert_eq!(sums(&[8, 8, 8], &[1, 4, 16], &[32; 16]), (1408, 1408));
         assert_eq!(sums(&[8, 8, 8], &[16, 4, 1], &[32; 16]), (14848, 1408));
         assert_eq!(sums(&[8, 8, 8], &[4, 1, 1], &[32; 16]), (3712, 768));
         assert_eq!(sums(&[16, 16], &[4, 1], &[32; 8]), (896, 224));
-        // Also that they are equal is knowledge.
+        // That weights are equal is knowledge as well.
         assert_eq!(sums(&[4, 4], &[1, 1], &[4; 4]), (24, 16));
-        // A dimension that weighs nothing may be cut everywhere.
+        // A dimension without weight may be cut anywhere.
         assert_eq!(sums(&[4, 4], &[1, 0], &[4; 4]), (24, 0));
     }
 }

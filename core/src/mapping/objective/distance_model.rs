@@ -1,23 +1,24 @@
-//! Distances on a machine with levels above the nodes: what edges cost between any two nodes, and how long an exchange
-//! takes.
+//! Distances on a machine with levels above the nodes: the cost of edges between any two nodes, and the time of an
+//! exchange.
 //!
-//! An exchange takes as long as its busiest link. What a node's link carries counts with the step of distance from
-//! inside a node to another node, and what a group's links carry, for each of its nodes, with the step at its level: a
-//! job has a share of a switch's links with its nodes there. So distances say how the network tapers: with 1:10:19
-//! there is as much capacity above the switches as below, with 1:10:28 half of it.
+//! An exchange takes as long as its busiest link. The load of a node's link counts with the step of distance from
+//! inside a node to another node, and the load of a group's links, divided by its number of nodes, with the step at its
+//! level: a job's share of a switch's links is in proportion to its nodes there. So distances describe how the network
+//! tapers: with 1:10:19 there is as much capacity above the switches as below, with 1:10:28 half of it.
 
 use super::distances::Distances;
 use super::torus::NodeCoordinates;
 use crate::machine::Machine;
 use crate::mapping::model::cost::{Adjacency, Cost, Objective};
 
-/// The nodes of a layout and what is above them, for mapping.
+/// The nodes of a layout and the levels above them, for mapping.
 #[derive(Debug, Clone)]
 pub(in crate::mapping) struct DistanceModel {
     nodes: usize,
     /// For each level above the nodes, the outermost first, the group of each node.
     groups: Vec<Vec<u32>>,
-    /// The additional cost of an edge that crosses a level: of each level above, the outermost first, and the nodes.
+    /// The additional cost of an edge that crosses a level, for each level above, the outermost first, and for the
+    /// nodes.
     level_costs: Vec<i64>,
     /// The cost of every edge.
     least: i64,
@@ -32,17 +33,17 @@ pub(in crate::mapping) struct DistanceModel {
 pub(in crate::mapping) struct TreeCost {
     /// The edges at each level, the outermost first and the nodes last.
     pub(in crate::mapping) levels: Vec<Cost>,
-    /// The links of a torus: the edges, each as often as it has hops, and those over the busiest link.
+    /// The load of a torus: the edges, each times its hops, and those over the busiest link.
     pub(in crate::mapping) links: Cost,
-    /// The time of an exchange, in [`UNIT`]s; 0 where there are neither levels above the nodes nor coordinates.
+    /// The time of an exchange, in [`UNIT`]s; 0 without levels above the nodes and coordinates.
     pub(in crate::mapping) time: i128,
 }
 
-/// An edge that weighs 1, on a link of which it takes the time 1.
+/// An edge of weight 1, on a link on which it takes the time 1.
 const UNIT: i128 = 1 << 16;
 
 impl DistanceModel {
-    /// Of a layout with these distances.
+    /// The model of a layout with these distances.
     pub(in crate::mapping) fn new(machine: &Machine, distances: &Distances) -> Self {
         Self::by(machine, &distances.of(machine.above().len()))
     }
@@ -61,7 +62,7 @@ impl DistanceModel {
         };
         let groups: Vec<_> = machine.above().iter().map(of_level).collect();
         let level_costs = match groups.is_empty() {
-            // There is nothing to weigh against: two equal distances must not hide edges between nodes.
+            // There is no alternative: two equal distances must not hide edges between nodes.
             true => vec![1],
             false => distances.windows(2).rev().map(|pair| pair[1] - pair[0]).collect(),
         };
@@ -80,7 +81,7 @@ impl DistanceModel {
         self.coordinates.as_ref()
     }
 
-    /// Returns whether nothing is above the nodes.
+    /// True if there is no level above the nodes.
     pub(in crate::mapping) fn is_trivial(&self) -> bool {
         self.groups.is_empty()
     }
@@ -100,7 +101,7 @@ impl DistanceModel {
         self.groups[level][node as usize]
     }
 
-    /// The groups and distances of some of the nodes: node `i` of it is `nodes[i]` here.
+    /// The groups and distances of some of the nodes: node `i` of the result is `nodes[i]` here.
     pub(in crate::mapping) fn select(&self, nodes: &[u32]) -> Self {
         let select = |groups: &Vec<u32>| nodes.iter().map(|node| groups[*node as usize]).collect();
         let groups = self.groups.iter().map(select).collect();
@@ -119,8 +120,8 @@ impl DistanceModel {
         self.level_costs[self.groups.len()]
     }
 
-    /// The sum over all edges of the distance of their ends, from the weight of all edges and of those that
-    /// cross each level, the outermost first and the nodes last.
+    /// The sum over all edges of the distance between their ends, from the weight of all edges and of those that cross
+    /// each level, the outermost first and the nodes last.
     pub(in crate::mapping) fn weighted(
         &self,
         edges: i128,
@@ -142,8 +143,8 @@ impl DistanceModel {
         self.key_of(&self.cost(graph, node_of), objective)
     }
 
-    /// The key by which mappings are compared, smaller is better: first the time, the distances of all edges, or the
-    /// busiest node, as the objective says. Without levels above and coordinates as [`Cost::key`] compares.
+    /// The key by which mappings are compared; smaller is better: first the time, the distances of all edges, or the
+    /// busiest node, depending on the objective. Without levels above and coordinates, as in [`Cost::key`].
     pub(in crate::mapping) fn key_of(&self, cost: &TreeCost, objective: Objective) -> Key {
         let most = cost.levels[self.depth()].max_node_edges.into();
         let sum = self.sum(cost);
@@ -159,7 +160,7 @@ impl DistanceModel {
         self.weighted(0, cost.levels.iter().map(|cost| cost.inter_node_edges))
     }
 
-    /// Returns whether a mapping does not buy time by a larger sum than that of another.
+    /// True if a mapping does not save time at the expense of a larger sum than another's.
     pub(in crate::mapping) fn spares(
         &self,
         cost: &TreeCost,
@@ -169,7 +170,7 @@ impl DistanceModel {
         objective != Objective::Time || self.sum(cost) <= self.sum(than)
     }
 
-    /// The edges that may leave a node in an exchange that takes no longer.
+    /// The most edges that may leave a node in an exchange of the same time.
     pub(in crate::mapping) fn most_of_node(&self, time: i128) -> i64 {
         (time / UNIT).checked_div(self.node_step().into()).map_or(i64::MAX, |most| most as i64)
     }
@@ -200,7 +201,7 @@ impl DistanceModel {
     }
 }
 
-/// A mapping that was found.
+/// A mapping found by the search.
 pub(in crate::mapping) struct Mapping {
     /// The node of each vertex.
     pub(in crate::mapping) node_of: Vec<u32>,
@@ -211,7 +212,7 @@ pub(in crate::mapping) struct Mapping {
 }
 
 impl Mapping {
-    /// With what it costs.
+    /// Adds the cost.
     pub(in crate::mapping) fn new(
         model: &DistanceModel,
         graph: &impl Adjacency,

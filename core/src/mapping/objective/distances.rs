@@ -15,20 +15,20 @@ pub const MOST_DISTANCE: i64 = 1_000_000;
 
 /// The growth of distances that are not given: from inside a node to another node, and from each further level to the
 /// next.
-/// By SMPI, seven exchanges on fat trees and dragonflies take 0.97 of their time at 1:10:100 by the sum, from 0.89 to
-/// 1.16; by host files they took 0.96, and at 1:10:20 0.98.
+/// By SMPI, seven exchanges on fat trees and dragonflies take 0.97 of the time that they take with 1:10:100 and the
+/// sum, from 0.89 to 1.16; by host files they took 0.96, and with 1:10:20 0.98.
 const GROWTH: [i64; 2] = [10, 3];
 
 impl Distances {
     /// No distances are given.
     pub const NOT_GIVEN: Self = Self { given: [0; MOST_LEVELS + 1] };
 
-    /// Reads distances from inside a node outward, such as "1,10,100". Of those that are not given the first is
-    /// 1, the second 10 times that, and each further one three times the one before.
+    /// Parses distances from inside a node outward, such as "1,10,100". If some are missing, the first is 1, the second
+    /// 10 times that, and each further one three times the previous.
     ///
     /// # Errors
     ///
-    /// The fault, to be read after the name of where it was written.
+    /// The fault, as text that follows the name of the source.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut distances = Self::default();
         let mut before = 0;

@@ -1,4 +1,4 @@
-//! What a mapping costs on a machine: by the levels that edges cross, or by the links of a torus.
+//! The cost of a mapping on a machine: by the levels that edges cross, or by the links of a torus.
 
 pub(super) mod distance_model;
 pub(super) mod distances;

@@ -1,4 +1,4 @@
-//! The coordinates of nodes in a torus or mesh: what its links carry.
+//! The coordinates of nodes in a torus or mesh, and the load of its links.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use crate::machine::{Kind, Machine};
 use crate::mapping::model::cost::{Adjacency, Cost};
 use crate::mapping::model::csr::Csr;
 
-/// A link: the torus that it is in, where it begins, and its direction.
+/// A link: its torus, its start, and its direction.
 pub(in crate::mapping) type Link = (u32, At, usize);
 
-/// The coordinates of nodes, and the torus that each is in.
+/// The coordinates of nodes, and the torus of each.
 #[derive(Debug, Clone)]
 pub(in crate::mapping) struct NodeCoordinates {
     pub(in crate::mapping) torus: Torus,
@@ -18,7 +18,7 @@ pub(in crate::mapping) struct NodeCoordinates {
 }
 
 impl NodeCoordinates {
-    /// Of a machine, if it has some.
+    /// The coordinates of a machine, if it has some.
     pub(in crate::mapping) fn new(machine: &Machine) -> Option<Self> {
         let torus = machine.torus()?.clone();
         let mut group_of = vec![0; torus.at.len()];
@@ -30,7 +30,7 @@ impl NodeCoordinates {
         Some(Self { torus, group_of })
     }
 
-    /// Calls `visit` with every link that carries something and the weight of it. Between two tori none is known.
+    /// Calls `visit` with every loaded link and its load. Links between two tori are unknown.
     pub(in crate::mapping) fn for_each_load(
         &self,
         graph: &impl Adjacency,
@@ -49,7 +49,7 @@ impl NodeCoordinates {
         }
     }
 
-    /// The weight of all edges, each as often as it has hops, and what the busiest link carries.
+    /// The weight of all edges, each times its hops, and the load of the busiest link.
     pub(in crate::mapping) fn cost(&self, graph: &impl Adjacency, node_of: &[u32]) -> Cost {
         let mut loads: HashMap<Link, i64> = HashMap::new();
         self.for_each_load(graph, node_of, |link, weight| {

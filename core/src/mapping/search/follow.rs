@@ -1,4 +1,4 @@
-//! Grids whose processes get the ranks that an earlier grid gave them.
+//! Grids whose processes get their ranks from an earlier grid.
 
 use super::subject::Subject;
 use crate::machine::Machine;
@@ -6,11 +6,11 @@ use crate::mapping::model::grid::Grid;
 use crate::mapping::plan::{Options, Plan};
 
 impl Plan {
-    /// The algorithm of a plan that takes the order of another.
+    /// The algorithm of a plan that uses the order of another.
     pub const FOLLOWED: &str = "the order of an earlier grid";
 }
 
-/// The plan for a grid that takes these old ranks, or keeps all, whatever it costs.
+/// The plan for a grid with these old ranks, or with all ranks kept, whatever it costs.
 pub fn follow_cart(
     grid: &Grid,
     machine: &Machine,

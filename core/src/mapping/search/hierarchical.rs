@@ -1,4 +1,4 @@
-//! The search for a mapping, first as if all nodes were equally far from each other, then where their distance counts.
+//! The search for a mapping, first as if all nodes were equally far apart, then by their distances.
 
 use super::levels::{multisect, rematch};
 use super::refine::{LARGE, Partition, swap_pairs};
@@ -10,15 +10,15 @@ use crate::mapping::objective::distance_model::{DistanceModel, Mapping, TreeCost
 
 /// A grid or graph that is mapped through all levels.
 pub(super) struct MappingProblem<'a, S: Subject> {
-    /// The edges as they are.
+    /// The directed edges.
     pub(super) subject: &'a S,
-    /// The same in both directions, each with what the two weigh together.
+    /// The same edges in both directions, each with the sum of both weights.
     pub(super) edges: &'a S::Edges,
-    /// The nodes and what is above them.
+    /// The nodes and the levels above them.
     pub(super) model: &'a DistanceModel,
-    /// Nodes that may take part, and how many vertices each takes then.
+    /// The nodes that may take part, and the number of vertices on each.
     pub(super) choices: &'a [Vec<(u32, u32)>],
-    /// A lower bound on the cost of any mapping, counted as keys of mappings are.
+    /// A lower bound on the cost of any mapping, in units of its key.
     pub(super) bound: i128,
     /// The cost that is minimized first.
     pub(super) objective: Objective,
@@ -29,8 +29,8 @@ impl<S: Subject> MappingProblem<'_, S> {
         Mapping::new(self.model, self.subject, node_of, algorithm)
     }
 
-    /// Returns whether a mapping needs no search for a better one: a sum at the bound ends it, on small machines only
-    /// if no node has more than its share.
+    /// True if a mapping needs no further search: a sum at the bound ends it, but on small machines only if no node has
+    /// more than its share.
     pub(super) fn is_done(&self, cost: &TreeCost) -> bool {
         let (sum, of_nodes) = (self.model.sum(cost), cost.levels[self.model.depth()]);
         let most = i128::from(of_nodes.max_node_edges) * self.model.nodes() as i128;
@@ -41,7 +41,7 @@ impl<S: Subject> MappingProblem<'_, S> {
     }
 }
 
-/// The best mapping for nodes, with no level above them. The bound is one on the edges between nodes.
+/// The best mapping for nodes, without levels above them. The bound is one on the edges between nodes.
 pub(super) fn map_to_nodes<S: Subject>(
     problem: &MappingProblem<'_, S>,
     divider: &mut impl Divide,
@@ -66,10 +66,9 @@ pub(super) fn map_to_nodes<S: Subject>(
     best
 }
 
-/// The best mapping to nodes if their distance counts: the mapping found for nodes only, its parts placed
-/// where they are near each other, and what comes of dividing the vertices from the top down; the better of these
-/// is made better. `layout` is what the vertices are in without any mapping, where the search begins if nothing was
-/// found.
+/// The best mapping to nodes if their distance counts: the mapping found for nodes only, with its parts placed near
+/// each other, and a division of the vertices from the top down; the better of these is improved. `layout` is the
+/// initial assignment of vertices, from which the search starts if nothing was found.
 pub(super) fn map_hierarchical<S: Subject>(
     problem: &MappingProblem<'_, S>,
     machine: &Machine,
@@ -113,7 +112,7 @@ pub(super) fn map_hierarchical<S: Subject>(
     offer(&mut best, problem.mapping(node_of, alone.1));
     budget.put_back(share);
     let mut partition = Partition::new(edges, best.node_of.clone(), nodes);
-    // Exchanges count edges from both of their ends, and may fill the node's links as long as others take longer.
+    // Exchanges count edges from both of their ends, and may fill the node's links as long as other links take longer.
     let most = match objective {
         Objective::Time => model.most_of_node(best.cost.time).saturating_mul(2),
         _ => i64::MAX,

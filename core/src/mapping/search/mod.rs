@@ -1,4 +1,4 @@
-//! From a grid or graph and a machine to a plan: what is searched, and how long.
+//! From a grid or graph and a machine to a plan: the parts of the search, and their times.
 
 mod cart;
 mod follow;
@@ -31,16 +31,16 @@ use crate::mapping::model::grid::Grid;
 use crate::mapping::objective::distance_model::{DistanceModel, Mapping, TreeCost};
 use crate::mapping::plan::{LevelCost, Options, Plan};
 
-/// The time in which parts change their places in a torus, in seconds.
+/// The time in which parts swap places in a torus, in seconds.
 const PLACING: f64 = 0.2;
 
 /// Maps a grid, for `MPI_Cart_create` (MPI 4.1, 8.5.1) and `MPI_Cart_map` (8.5.9). Deterministic. The process of rank
 /// 0 keeps its rank.
 ///
-/// `layout` must have at least as many ranks as the grid has cells. If it has more, those ranks take part that need few
-/// nodes. Time: under half a second for a million cells, unless [`Options::seconds`] says otherwise, nearly all of it
-/// for constructions; grids of some hundred cells are searched for up to 0.25 s. Memory: 17 bytes a cell beyond the
-/// layout from 100,000 cells on (docs/results/quality.md), up to about 300 where smaller grids are improved as graphs.
+/// `layout` must have at least as many ranks as the grid has cells. If it has more, a choice of ranks on few nodes
+/// takes part. Time: under half a second for a million cells, unless [`Options::seconds`] is set, nearly all of it for
+/// constructions; grids of some hundred cells are searched for up to 0.25 s. Memory: 17 bytes per cell beyond the
+/// layout from 100,000 cells on (docs/results/quality.md), up to about 300 if smaller grids are improved as graphs.
 pub fn plan_cart(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(grid, machine, how),
@@ -66,12 +66,12 @@ pub fn plan_graph(graph: &Csr, machine: &Machine, options: &Options) -> Plan {
     }
 }
 
-/// The best mapping by the weights that edges have; every process keeps its rank where none is better or may be taken.
-/// The nodes and the levels above decide, then those below, one after the other.
+/// The best mapping for the weights of the edges; every process keeps its rank if none is better or allowed. The nodes
+/// and the levels above are decided first, then the levels below, one after the other.
 ///
-/// The process of rank 0 keeps its rank: programs read their input there, as standard input is given to it, and some
-/// end when it gets another one. It is on node 0, and the first of all groups of nodes are those that node 0 is in; so
-/// vertex 0 is on the first of whatever vertices are divided among, and exchanges leave it there.
+/// The process of rank 0 keeps its rank: programs read their input there, since it gets standard input, and some
+/// programs end when another process gets rank 0. It is on node 0, and the first of all groups of nodes are those of
+/// node 0; so vertex 0 is in the first part of every division, and exchanges leave it there.
 pub(super) fn plan_by<S: Subject>(subject: &S, machine: &Machine, options: &Options) -> Plan {
     let plan =
         Plan::identity(subject, machine, &options.distances, |sizes| subject.lower_bound(sizes));
@@ -96,7 +96,8 @@ pub(super) fn plan_by<S: Subject>(subject: &S, machine: &Machine, options: &Opti
     };
     let mut divider = subject.divider(&edges);
     let [before, _] = plan.tree_costs(machine);
-    // No node gets more edges to others than the busiest one had: for it all wait. With levels it is links that count.
+    // No node gets more edges to others than the busiest one had, since all wait for that. With levels, links count
+    // instead.
     let most = if model.is_trivial() { plan.before.max_node_edges } else { i64::MAX };
     let goal = Goal { objective: options.objective, most };
     let mut found = None;
@@ -137,8 +138,8 @@ pub(super) fn plan_by<S: Subject>(subject: &S, machine: &Machine, options: &Opti
     if is_better { found } else { plan }
 }
 
-/// The mapping that was found; where nodes have coordinates also the order of ranks, and both with parts that have
-/// changed places.
+/// The mapping that was found; if nodes have coordinates, also rank order, and both with parts that have swapped
+/// places.
 fn candidates<S: Subject>(
     problem: &MappingProblem<'_, S>,
     machine: &Machine,

@@ -1,14 +1,14 @@
-//! The nodes that take part where there are more processes than vertices.
+//! The nodes that take part if there are more processes than vertices.
 
 use std::cmp::Reverse;
 
 use crate::machine::Machine;
 
-/// The nodes that take part and with how many processes each: one choice if all processes are needed, else two that are
-/// worth trying. Over 200 grids with processes to spare the second takes J over the bound from 1.119 to 1.105.
+/// The nodes that take part, with the number of processes on each: one choice if all processes are needed, otherwise
+/// two to try. Over 200 grids with processes to spare, the second takes J over the bound from 1.119 to 1.105.
 pub(super) fn participants(machine: &Machine, cells: usize) -> Vec<Vec<(u32, u32)>> {
     let sizes = machine.node_sizes();
-    // Whole nodes: few take part.
+    // Whole nodes, so that few take part.
     let mut taken = Vec::new();
     let mut left = cells;
     for node in nodes_in_order(machine) {
@@ -18,7 +18,7 @@ pub(super) fn participants(machine: &Machine, cells: usize) -> Vec<Vec<(u32, u32
             left -= size;
         }
     }
-    // As many nodes, of sizes as equal as possible.
+    // The same number of nodes, with sizes as equal as possible.
     let mut even = taken.clone();
     even.sort_by_key(|(node, _)| sizes[*node]);
     let (mut left, count) = (cells, even.len());
@@ -35,7 +35,7 @@ pub(super) fn participants(machine: &Machine, cells: usize) -> Vec<Vec<(u32, u32
     choices.into_iter().map(by_id).collect()
 }
 
-/// The nodes, the largest first; those that are near each other follow each other: at each level the group of node 0 is
+/// The nodes, the largest first, such that nodes near each other are consecutive: at each level, the group of node 0 is
 /// first and then the largest.
 fn nodes_in_order(machine: &Machine) -> Vec<usize> {
     let sizes = machine.node_sizes();

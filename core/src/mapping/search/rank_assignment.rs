@@ -9,28 +9,27 @@ use crate::mapping::model::cost::{Adjacency, Objective};
 use crate::mapping::model::csr::{Csr, grouped};
 use crate::mapping::model::order::breadth_first;
 
-/// The time of a search over one node's vertices, in seconds, from each of two starts.
+/// The time of a search over one node's vertices, in seconds, from each of two starting points.
 const NODE_SECONDS: f64 = 0.002;
 
-/// Each node takes at least this fraction (one divided by this number) of the remaining budget.
+/// Each node takes at least this fraction, one divided by this number, of the remaining budget.
 const FIRST: usize = 64;
 
-/// With fewer sweeps than this over its graph a node's vertices stay in order.
+/// If the budget allows fewer sweeps over a node's graph, its vertices stay in order.
 const LEAST: usize = 32;
 
 /// The most nodes whose results are cached.
 const REMEMBERED: usize = 4096;
 
-/// A node's graph and, for each of its ranks, the group: the key of the cache.
+/// A node's graph and the group of each of its ranks: the key of the cache.
 type Division = (Csr, Vec<u32>);
 
-/// The rank that takes each vertex, where each is on the node `node_of` says. No node has more
-/// vertices than the layout has ranks there. `graph` is symmetric: see [`refine`](super::refine).
+/// The rank of each vertex, given the node of each in `node_of`. No node has more vertices than the layout has ranks
+/// there. `graph` is symmetric: see [`refine`](super::refine).
 ///
-/// Without levels below the nodes, a node's vertices in ascending order get its ranks in ascending
-/// order, so that a good order stays. With levels below the nodes, the vertices of a node go to
-/// its groups as vertices go to nodes, and so on downward, for as long as the budget lasts. Memory: 16 bytes
-/// a vertex.
+/// Without levels below the nodes, a node's vertices in ascending order get its ranks in ascending order, so that a
+/// good order is kept. With levels below the nodes, the vertices of a node are divided among its groups as vertices are
+/// among nodes, and so on downward, as long as the budget lasts. Memory: 16 bytes per vertex.
 pub(super) fn assign_ranks(
     graph: &impl Adjacency,
     node_of: &[u32],
@@ -50,7 +49,7 @@ pub(super) fn assign_ranks(
         place: if machine.below().is_empty() { Vec::new() } else { vec![u32::MAX; node_of.len()] },
     };
     for node in 0..nodes {
-        // Nodes that follow mostly ask what was asked before, so the first ones may take more.
+        // Consecutive nodes often have the same graph, so the first ones may take more.
         let mut share = budget.split((nodes - node).min(FIRST) as i64);
         let of = |starts: &[u32]| starts[node] as usize..starts[node + 1] as usize;
         assignment.assign(&vertices[of(&starts)], &ranks[of(&rank_starts)], 0, &mut share);
@@ -65,12 +64,12 @@ struct RankAssignment<'a, A> {
     objective: Objective,
     answers: HashMap<Division, Vec<u32>>,
     old_rank: Box<[i32]>,
-    /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
+    /// Scratch space: an entry per vertex, all `u32::MAX` between uses.
     place: Vec<u32>,
 }
 
 impl<A: Adjacency> RankAssignment<'_, A> {
-    /// Gives vertices to the ranks of one group, both ascending, by the levels from `level` on.
+    /// Gives vertices to the ranks of one group, both ascending, by the levels from `level` down.
     fn assign(&mut self, vertices: &[u32], ranks: &[u32], level: usize, budget: &mut Budget) {
         let ids = match self.levels.get(level) {
             Some(level) if vertices.len() > 1 => &level.group_of,
@@ -120,8 +119,8 @@ impl<A: Adjacency> RankAssignment<'_, A> {
     }
 }
 
-/// The group of each vertex of a graph that has at most as many vertices as `groups` has entries,
-/// which are the group of each rank. The order of ranks is kept unless another is better.
+/// The group of each vertex of a graph that has at most as many vertices as `groups` has entries, which are the groups
+/// of ranks. The order of ranks is kept unless another is better.
 fn divide(graph: &Csr, groups: &[u32], objective: Objective, budget: &mut Budget) -> Vec<u32> {
     let count = groups.iter().max().map_or(0, |most| *most as usize + 1);
     let in_order = groups[..graph.vertices()].to_vec();
@@ -129,7 +128,7 @@ fn divide(graph: &Csr, groups: &[u32], objective: Objective, budget: &mut Budget
     groups.iter().for_each(|group| sizes[*group as usize] += 1);
     let mut by_size: Vec<u32> = (0..count as u32).collect();
     by_size.sort_by_key(|group| (*group != 0, std::cmp::Reverse(sizes[*group as usize])));
-    // Whole groups, the largest first, so that few are used, except for that of the first rank.
+    // Whole groups, the largest first, so that few are used, but starting with that of the first rank.
     let filled = by_size.iter().flat_map(|group| vec![*group; sizes[*group as usize]]);
     let mut near = vec![0; graph.vertices()];
     for (vertex, group) in breadth_first(graph).into_iter().zip(filled) {

@@ -1,4 +1,4 @@
-//! Random numbers that are always the same.
+//! Reproducible random numbers.
 
 /// A small generator of pseudo-random numbers (SplitMix64).
 #[derive(Debug, Clone)]
@@ -30,8 +30,8 @@ impl Rng {
         }
     }
 
-    /// Exponentially distributed, nearly: the logarithm is a chain of straight lines, so that only
-    /// operations are used that every machine rounds alike.
+    /// Approximately exponentially distributed: the logarithm is piecewise linear, so that only operations are used
+    /// that every machine rounds alike.
     pub(in crate::mapping) fn exponential(&mut self) -> f64 {
         let bits = self.next() | 1;
         let zeros = bits.leading_zeros();

@@ -6,8 +6,8 @@ use crate::mapping::model::cost::Adjacency;
 use crate::mapping::objective::distances::Distances;
 use crate::mapping::plan::{Plan, Scramble};
 
-/// Every process gets a different rank, except rank 0 unless it is moved as well. The result depends only on the seed
-/// and the topology, not on the layout. A single process stays.
+/// Every process gets a different rank, except rank 0 unless that moves as well. The result depends only on the seed
+/// and the topology, not on the layout. A single process keeps its rank.
 pub(super) fn scramble(graph: &impl Adjacency, machine: &Machine, how: Scramble) -> Plan {
     let plan = Plan::identity(graph, machine, &Distances::default(), |_| 0);
     let first = usize::from(!how.rank_zero);
@@ -19,7 +19,7 @@ pub(super) fn scramble(graph: &impl Adjacency, machine: &Machine, how: Scramble)
     (0..graph.vertices()).for_each(|vertex| graph.for_each_edge(vertex, |to, _| mix(to)));
     let mut rng = Rng::new(seed);
     let mut old_rank: Vec<i32> = (0..machine.ranks() as i32).collect();
-    // Sattolo's algorithm: one cycle through all of them, so that none keeps its place.
+    // Sattolo's algorithm: a single cycle through all of them, so that none keeps its rank.
     for i in (first + 1..old_rank.len()).rev() {
         old_rank.swap(i, first + rng.below(i - first));
     }

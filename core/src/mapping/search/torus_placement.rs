@@ -1,6 +1,6 @@
 //! The placement of a mapping's parts on the nodes of a torus.
 //!
-//! Parts change places by simulated annealing, to make the sum of hops small.
+//! Parts swap places by simulated annealing, to minimize the sum of hops.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
 use crate::mapping::objective::torus::NodeCoordinates;
 
-/// The number of changes of places that are tried for each part.
+/// The number of swaps that are tried for each part.
 const MOVES: usize = 6000;
 
-/// The temperatures at the start and at the end of these, in hops of an edge of average weight.
+/// The temperatures at the start and at the end of these swaps, in hops of an edge of average weight.
 const WARM: f64 = 2.0;
 const COLD: f64 = 0.05;
 
-/// Moves parts to other nodes, each to one that had a part as large, in the same torus; that on node 0 stays. `graph`
-/// is symmetric.
+/// Moves parts to other nodes, each to one whose part has the same size, in the same torus; the part on node 0 stays.
+/// `graph` is symmetric.
 pub(super) fn place_on_torus(
     coordinates: &NodeCoordinates,
     graph: &impl Adjacency,
@@ -44,7 +44,7 @@ pub(super) fn place_on_torus(
 
 struct TorusPlacement<'a> {
     coordinates: &'a NodeCoordinates,
-    /// The edges between parts. A part has the number of the node that it was on.
+    /// The edges between parts. A part has the number of its original node.
     between: &'a Csr,
     takes: &'a [u32],
     node_of_part: Vec<u32>,
@@ -69,8 +69,8 @@ impl TorusPlacement<'_> {
         inside.map(|(to, weight)| weight * self.hops(node, to)).sum()
     }
 
-    /// Lets parts change places, ever more seldom where that adds to the sum of hops, so that parts come near those
-    /// that they send to.
+    /// Swaps parts, accepting ever fewer swaps that increase the sum of hops, so that parts come near those to which
+    /// they send.
     fn exchange(&mut self, budget: &mut Budget) {
         let group_of = &self.coordinates.group_of;
         let alike = |a: u32, b: u32| {
@@ -85,7 +85,7 @@ impl TorusPlacement<'_> {
             .iter()
             .flat_map(|part| self.between.edges(*part as usize).map(|(_, weight)| weight))
             .collect();
-        // As many as the budget allows: what is not cold at the end is no better than at the start.
+        // As many as the budget allows: an annealing that does not get cold is no better than its start.
         let steps = 8 * edges.len() / used.len().max(1) + 8;
         let moves = (MOVES * used.len()).min(budget.left() as usize / steps);
         let mut random = Rng::new(1);
@@ -96,7 +96,7 @@ impl TorusPlacement<'_> {
             let temperature = mean * (WARM - (WARM - COLD) * at as f64 / moves as f64);
             let part = used[random.below(used.len())];
             let neighbors = self.between.row(part as usize);
-            // Next to one of its neighbors, if a node is there; now and then anywhere.
+            // A node next to one of its neighbors, if there is one; occasionally any node.
             let near = (!neighbors.is_empty() && random.below(8) > 0).then(|| {
                 let (to, _) = neighbors[random.below(neighbors.len())];
                 let to = self.node_of_part[to as usize];
@@ -126,7 +126,7 @@ impl TorusPlacement<'_> {
         }
     }
 
-    /// Lets two parts change coordinates.
+    /// Swaps the coordinates of two parts.
     fn swap(&mut self, a: u32, b: u32) {
         self.node_of_part.swap(a as usize, b as usize);
         for part in [a, b] {
@@ -150,7 +150,7 @@ mod tests {
         nearest(dims, &vec![true; dims.len()])
     }
 
-    /// Nodes of this number of processes in a torus of 4 x 4, in an order that was drawn.
+    /// Nodes of this number of processes in a torus of 4 x 4, in random order.
     fn round_robin(sizes: &[usize]) -> Machine {
         let mut at: Vec<Option<At>> = (0..16).map(|i| Some([i / 4, i % 4, 0])).collect();
         Rng::new(1).shuffle(&mut at);
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn groups_are_moved_where_nothing_else_gains() {
-        // Rows that are whole nodes: no mapping has fewer edges between nodes.
+        // Rows are whole nodes: no mapping has fewer edges between nodes.
         let plan = planned(&grid(&[16, 4]), &round_robin(&[4; 16]));
         let LevelCost { before, after, .. } = plan.links;
         assert_eq!(plan.before.inter_node_edges, plan.after.inter_node_edges);

@@ -1,11 +1,11 @@
-//! Grids of which it is not known what edges weigh along each dimension: they are assumed to weigh the same.
+//! Grids with unknown weights of edges along each dimension: these are assumed to be equal.
 //!
-//! A mapping that is best where they do may be a loss where they do not, because the order of the ranks has
-//! the heavy edges inside of nodes already. So a mapping is applied only if, however unequal the dimensions are, up
-//! to [`INEQUALITY`], it has no more weight between nodes than the order of the ranks, and none of the nodes has more
-//! than the busiest one in that order. And a third of what is cut must go ([`KEPT`]), and no dimension may be
-//! cut that was not where nodes have [few edges](FEW_EDGES). Where the best mapping is not so,
-//! others are tried that spare the dimensions which the order of the ranks spares. Measured in docs/results/quality.md.
+//! A mapping that is best for equal weights may increase the cost for others, if rank order already has the heavy edges
+//! inside nodes. So a mapping is applied only if, for all ratios of dimensions up to [`INEQUALITY`], it has no more
+//! weight between nodes than rank order, and no node has more than the busiest node in rank order. In addition, a third
+//! of the cut edges must be saved ([`KEPT`]), and no further dimension may be cut if nodes have [few edges](FEW_EDGES).
+//! If the best mapping fails this test, others are tried that keep the same dimensions inside nodes as rank order does.
+//! Measured in docs/results/quality.md.
 
 use std::collections::HashMap;
 
@@ -19,25 +19,24 @@ use crate::mapping::objective::distance_model::DistanceModel;
 use crate::mapping::objective::torus::NodeCoordinates;
 use crate::mapping::plan::{Options, Plan};
 
-/// The largest ratio of two dimensions' weights that is allowed for.
+/// The largest ratio of two dimensions' weights that is considered.
 const INEQUALITY: i64 = 4;
 
-/// The most dimensions of which all corners of what they may weigh are looked at; grids of more stay in the order of
-/// the ranks.
+/// The most dimensions for which all corners of the possible weights are checked; grids with more keep rank order.
 const MOST_DIMS: usize = 8;
 
-/// The part of the cut edges that a mapping may leave. By replay, sweeps over grids with more cut edges left took 1.05
-/// to 1.23 times as long; docs/results/quality.md has those with fewer.
+/// The fraction of the cut edges that a mapping may leave. By replay, sweeps over grids with more cut edges left took
+/// 1.05 to 1.23 times as long; docs/results/quality.md has those with fewer.
 const KEPT: (i64, i64) = (2, 3);
 
-/// The most edges of the busiest node with which times of messages weigh more than their bytes: programs that exchange
-/// along one dimension after the other wait once for each that is cut. By replay they took up to 1.18 times as long
-/// where one more was cut.
+/// Up to this number of edges of the busiest node, the latency of messages matters more than their bytes: programs that
+/// exchange along one dimension after the other wait once for each dimension that is cut. By replay they took up to
+/// 1.18 times as long if one more was cut.
 const FEW_EDGES: i64 = 16;
 
-/// The best mapping that is no loss where dimensions are unequal, or the order of the ranks. `search` finds the best
-/// one by the weights that a grid has; this takes at most twice as long, beside constructions, which take four times as
-/// long at most.
+/// The best mapping that does not increase the cost if dimensions are unequal, or rank order. `search` finds the best
+/// mapping for the weights of a grid; this takes at most twice as long, plus constructions, which take at most four
+/// times as long.
 pub(super) fn guard(
     grid: &Grid,
     machine: &Machine,
@@ -49,7 +48,7 @@ pub(super) fn guard(
     let node_of =
         |plan: &Plan| -> Vec<u32> { plan.old_ranks().map(|old| nodes[old as usize]).collect() };
     let after = node_of(&best);
-    // If vertices only move inside nodes, no edge between nodes changes.
+    // If vertices only move inside nodes, no edges between nodes change.
     if after == nodes[..cells] {
         return best;
     }
@@ -109,14 +108,14 @@ fn are_safe(cuts: &[Cut], before: &[Cut]) -> bool {
     cuts.iter().zip(before).all(|(cut, before)| cut.is_safe(before))
 }
 
-/// Returns whether a mapping leaves at most [this fraction](KEPT) of the cut edges at some level.
+/// True if a mapping leaves at most [this fraction](KEPT) of the cut edges at some level.
 fn pays(cuts: &[Cut], before: &[Cut]) -> bool {
     let all = |cut: &Cut| cut.sums.iter().sum::<i64>();
     cuts.iter().zip(before).any(|(cut, before)| KEPT.1 * all(cut) <= KEPT.0 * all(before))
 }
 
-/// Weights that make a mapping cut less of those dimensions that are cut more `after` than `before`, the mildest first;
-/// in the last, weights rise for dimensions that rank order cuts least.
+/// Weights with which a mapping cuts less of those dimensions that are cut more `after` than `before`, the mildest
+/// first; in the last, weights rise for the dimensions that rank order cuts least.
 fn penalised_weights(before: &[i64], after: &[i64]) -> [Vec<i64>; 3] {
     let more = |weight: i64, others: i64| {
         let pairs = before.iter().zip(after);
@@ -134,12 +133,12 @@ fn penalised_weights(before: &[i64], after: &[i64]) -> [Vec<i64>; 3] {
 /// The edges of a grid between nodes, or over links, by dimension.
 struct Cut {
     sums: Vec<i64>,
-    /// The edges that leave a node or go over a link, once for all nodes or links with equal ones.
+    /// The edges that leave a node or cross a link, once for all nodes or links with equal ones.
     nodes: Vec<Vec<i64>>,
 }
 
 impl Cut {
-    /// `loads` calls what it is given for each edge along a dimension with the node that it leaves.
+    /// `loads` calls its argument for each edge along a dimension, with the node that the edge leaves.
     fn new(grid: &Grid, mut loads: impl FnMut(&Lattice, &mut dyn FnMut(usize, i64))) -> Self {
         let mut along = |dimension: usize| -> Vec<i64> {
             let mut leaving: Vec<i64> = Vec::new();
@@ -160,15 +159,15 @@ impl Cut {
         Self { sums, nodes }
     }
 
-    /// Returns whether a dimension is cut that was not cut before, if nodes have [few edges](FEW_EDGES).
+    /// True if a dimension is cut that was not cut before, and nodes have [few edges](FEW_EDGES).
     fn waits_more(&self, before: &Self) -> bool {
         let busiest = before.nodes.iter().map(|cut| cut.iter().sum::<i64>()).max();
         let mut sums = self.sums.iter().zip(&before.sums);
         busiest.unwrap_or(0) <= FEW_EDGES && sums.any(|(after, before)| *before == 0 && *after > 0)
     }
 
-    /// Returns whether no more is cut than before, in all and of the busiest node, whatever the dimensions weigh. Both
-    /// are largest at a corner of the allowed weights; the sum where the dimensions weigh most of which more is cut.
+    /// True if no more is cut than before, in total and for the busiest node, for all possible weights. Both are
+    /// largest at a corner of the allowed weights; the sum, where those dimensions weigh most of which more is cut.
     fn is_safe(&self, before: &Self) -> bool {
         let changes = self.sums.iter().zip(&before.sums).map(|(after, before)| after - before);
         let worst = changes.map(|change| if change > 0 { INEQUALITY * change } else { change });
@@ -210,33 +209,33 @@ mod tests {
 
     #[test]
     fn what_may_be_a_loss_is_rejected_as_risky() {
-        // Rows on nodes of their own, which squares would cut: of weights 1 and 2 on nothing would be left.
+        // Rows on separate nodes, which squares would cut: with weights of 1 and more, nothing would be left.
         for dims in [&[4, 4][..], &[4, 4, 1]] {
             let plan = planned(dims, &[4; 4]);
             assert_eq!(sums(&plan), (24, 24), "{dims:?}");
             assert_eq!(plan.old_rank, None);
             assert_eq!(plan.rejected_as_risky.map(|cost| cost.inter_node_edges), Some(16));
         }
-        // A gain of three tenths, by which sweeps lose.
+        // A gain of three tenths, with which sweeps become slower.
         let plan = planned(&[8, 8, 8], &[16; 32]);
         assert_eq!(sums(&plan), (1280, 1280));
         assert_eq!(plan.rejected_as_risky.map(|cost| cost.inter_node_edges), Some(896));
-        // Fewer of the busiest node alone.
+        // Fewer edges only of the busiest node.
         let plan = planned(&[4, 2, 2], &[4; 4]);
         assert!(plan.old_rank.is_none() && plan.rejected_as_risky.is_some(), "{plan:?}");
-        // Nothing is rejected_as_risky where nothing is found.
+        // Nothing is rejected as risky if nothing is found.
         assert_eq!(planned(&[4, 1], &[1; 4]).rejected_as_risky, None);
     }
 
     #[test]
     fn what_is_no_loss_is_applied() {
-        // Two columns of nodes of 2 x 4 would have 64, but small messages across wait for those down.
+        // Two columns of nodes of 2 x 4 would have 64, but small messages across would wait for those down.
         let few = planned(&[8, 8], &[8; 8]);
         assert_eq!(sums(&few), (112, 112));
         assert_eq!(few.rejected_as_risky.map(|cost| cost.inter_node_edges), Some(64));
-        // Squares of 4 x 4 would have 192, but a node of them more than now if the rows weigh four times as much.
+        // Squares of 4 x 4 would have 192, but a node would have more than now if rows weigh four times as much.
         assert_eq!(sums(&planned(&[16, 16], &[16; 16])), (480, 256));
-        // Ranks round-robin on few nodes cut so much that no mapping is a loss.
+        // Ranks round-robin on few nodes cut so much that every mapping is better.
         let round_robin = Machine::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
         assert_eq!(
             sums(&guard(&grid(&[8, 8]), &round_robin, &Options::default(), plan_by)),

@@ -1,4 +1,4 @@
-//! Reordering by default: grids with unknown weights, from ranks in blocks.
+//! Reordering by default: grids with unknown weights, starting from ranks in blocks.
 
 use super::*;
 use crate::machine::Machine;
@@ -12,13 +12,13 @@ const REGRET: f64 = 0.05;
 enum Pattern {
     /// All faces at once.
     Halo,
-    /// The faces along each dimension when those along the one before are there.
+    /// The faces along each dimension after those along the previous one have arrived.
     OneAfterTheOther,
-    /// From each corner in turn, with work of these seconds.
+    /// From each corner, one after the other, with work of these seconds.
     Sweep(f64),
 }
 
-/// The other cells next to a cell, each with its dimension and whether it comes after it.
+/// The cells adjacent to a cell, each with its dimension and whether it comes after it.
 fn around(cell: usize, dims: &[usize]) -> Vec<(usize, bool, usize)> {
     let (mut found, mut stride) = (Vec::new(), 1);
     for (dimension, side) in dims.iter().enumerate().rev() {

@@ -8,7 +8,7 @@ use super::slices::slices;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// The palette of Okabe and Ito without its black, and then the same in pale.
+/// The palette of Okabe and Ito without black, followed by pale variants.
 const PALETTE: [Rgb; 14] = [
     Rgb(0x56, 0xB4, 0xE9),
     Rgb(0xE6, 0x9F, 0x00),
@@ -26,13 +26,13 @@ const PALETTE: [Rgb; 14] = [
     Rgb(0x93, 0xA8, 0xDC),
 ];
 
-/// The number of colors that are used while they suffice.
+/// The number of colors that are used if they suffice.
 const BOLD: usize = 7;
 
 impl Rgb {
-    /// Returns whether black text is easier to read on this color than white.
+    /// True if black text is easier to read on this color than white.
     pub fn is_light(self) -> bool {
-        // The luminance of television.
+        // The luminance formula of television.
         let Self(red, green, blue) = self;
         299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue) > 100_000
     }
@@ -47,7 +47,7 @@ impl Rgb {
 /// A color for every node.
 ///
 /// `views` are mappings of the cells of a grid to nodes; a node has one color in all of them. Nodes that touch in a
-/// slice of one of them differ, unless each color is taken by such a node. O(cells + nodes).
+/// slice of any view have different colors, unless all colors are taken by touching nodes. O(cells + nodes).
 pub fn of_nodes(dims: &[usize], views: &[&[u32]]) -> Vec<Rgb> {
     let nodes =
         views.iter().flat_map(|view| view.iter()).max().map_or(0, |most| *most as usize + 1);
@@ -64,7 +64,7 @@ pub fn of_nodes(dims: &[usize], views: &[&[u32]]) -> Vec<Rgb> {
             });
         }
     }
-    // Nodes with many neighbors have the least choice, so they choose first.
+    // Nodes with many neighbors have the fewest choices, so they choose first.
     let mut order: Vec<usize> = (0..nodes).collect();
     order.sort_by_key(|node| (std::cmp::Reverse(touching[*node].len()), *node));
     let mut chosen = vec![None; nodes];

@@ -1,4 +1,4 @@
-//! Two pictures, before and after, with a title and a legend.
+//! A pair of pictures, before and after, with a title and a legend.
 
 use svg::Document;
 use svg::node::Text as Words;
@@ -13,7 +13,7 @@ use crate::report::VertexPlacement;
 use crate::report::effect::LevelEffect;
 use crate::report::text::{AtLeast, Change};
 
-/// Cells of a matrix beyond which a picture shows nothing any more.
+/// A picture with more cells of a matrix is illegible.
 const MOST_CELLS: usize = 1 << 18;
 
 /// The caption of two pictures side by side.
@@ -21,13 +21,13 @@ const MOST_CELLS: usize = 1 << 18;
 pub struct Caption {
     /// The unit of the costs: "edges" or "bytes".
     pub weighs: &'static str,
-    /// The subject of the pictures, in words: a grid or graph and its nodes.
+    /// The subject of the pictures, in words: a grid or graph, and its nodes.
     pub subject: String,
-    /// The algorithm that found the mapping on the right.
+    /// The algorithm that found the mapping in the right picture.
     pub algorithm: String,
-    /// The cost of the left one.
+    /// The cost in the left picture.
     pub before: Cost,
-    /// The cost of the right one.
+    /// The cost in the right picture.
     pub after: Cost,
     /// A lower bound on the edges between nodes, for any mapping.
     pub lower_bound: i64,
@@ -36,19 +36,20 @@ pub struct Caption {
 }
 
 const MARGIN: f64 = 24.0;
-/// The title and its first line of figures, and each further line.
+/// The height of the title with its first line of figures, and of each further line.
 const TITLE: f64 = 84.0;
 const FURTHER: f64 = 21.0;
-/// A line of the legend, and what is around all of them.
+/// The height of a line of the legend, and the margin around everything.
 const LINE: f64 = 18.0;
 const LEGEND: f64 = 30.0;
-/// Titles need room, however small the pictures are.
+/// Titles need space, however small the pictures are.
 const LEAST_WIDTH: f64 = 860.0;
 
-/// The ratio of width to height from which pictures stand below each other.
+/// From this ratio of width to height on, pictures are stacked.
 const WIDE: f64 = 2.0;
 
-/// Styles of what lies on paper, with a dark variant. Nodes keep their colors, and borders between these their black.
+/// Styles of elements on the background, with a dark variant. Nodes keep their colors, and borders between nodes stay
+/// black.
 const STYLE: &str = "\
 .paper{fill:#fff}.ink{fill:#000}.ticks{fill:#666}\
 @media(prefers-color-scheme:dark){.paper{fill:#0d1117}.ink{fill:#e6edf3}.ticks{fill:#9aa4af}}";
@@ -63,7 +64,7 @@ pub struct Figure {
     words: [String; 2],
 }
 
-/// Breaks words into lines that fit a width in pixels, by the mean width of a letter.
+/// Breaks text into lines that fit a width in pixels, by the mean width of a letter.
 fn wrapped(words: &str, size: f64, width: f64) -> Vec<String> {
     let room = (width / (0.54 * size)) as usize;
     let mut lines = vec![String::new()];
@@ -87,7 +88,7 @@ fn on_paper(words: &str, at: (f64, f64), size: f64) -> Text {
 }
 
 impl Figure {
-    /// A grid with the place of each cell, before and after; of one with many cells only a corner.
+    /// A grid with the node of each cell, before and after; for a large grid, only a corner.
     pub fn grids(
         caption: &Caption,
         dims: &[usize],
@@ -140,7 +141,7 @@ impl Figure {
         Some(Self::compose(caption, panels, vec![legend], Some(&scale)))
     }
 
-    /// The traffic from each row to each column of one matrix. `None` as in [`matrices`](Self::matrices).
+    /// The traffic from each row to each column of one matrix. `None` as for [`matrices`](Self::matrices).
     pub fn matrix(title: &str, legend: &str, matrix: &[Vec<i64>]) -> Option<Self> {
         let count = matrix.len();
         let square = matrix.iter().all(|row| row.len() == count);
@@ -238,7 +239,7 @@ fn sides(dims: &[usize]) -> String {
 }
 
 impl Caption {
-    /// The differences of the pictures, in the words of a report.
+    /// The differences between the pictures, in the words of a report.
     fn figures(&self) -> String {
         let (before, after, weighs) = (self.before, self.after, self.weighs);
         let figures = format!(

@@ -12,11 +12,11 @@ use crate::report::VertexPlacement;
 /// The largest side of a cell, in pixels.
 const LARGEST: f64 = 28.0;
 
-/// Between slices, and for their labels, in pixels.
+/// The space between slices, and for their labels, in pixels.
 const GAP: f64 = 14.0;
 const LABEL: f64 = 16.0;
 
-/// The coordinates beside and below a picture, and the names of its dimensions.
+/// The space for coordinates beside and below a picture, and for the names of its dimensions.
 const LEFT: f64 = 44.0;
 const BELOW: f64 = 32.0;
 
@@ -26,10 +26,10 @@ const LEAST: f64 = 5.0;
 /// The most slices that are drawn.
 const MOST_SLICES: usize = 1 << 10;
 
-/// Smaller numbers are left out.
+/// Smaller numbers are omitted.
 const LEAST_FONT: f64 = 6.0;
 
-/// Slices in rows and columns, so that they fill about a square.
+/// The rows and columns of slices that form roughly a square.
 struct Arrangement {
     across: usize,
     cell: f64,
@@ -54,7 +54,7 @@ impl Arrangement {
                 one.cell.total_cmp(&other.cell).then(other.across.cmp(&one.across))
             })
             .filter(|best| best.cell >= 1.0)
-            // Too many to fit: the picture grows instead.
+            // Too many slices to fit, so the picture grows.
             .unwrap_or_else(|| {
                 let across = (slices.len() as f64 * rows as f64 / columns as f64).sqrt().ceil();
                 Self { across: (across as usize).clamp(1, slices.len()), cell: 1.0, label }
@@ -70,7 +70,7 @@ impl Arrangement {
     }
 }
 
-/// The sides of what is drawn of a grid: all of it, or a corner in which cells are large enough.
+/// The sides of the drawn part of a grid: all of it, or a corner in which cells are large enough.
 pub(super) fn shown(dims: &[usize]) -> Vec<usize> {
     let mut shown = dims.to_vec();
     let is_small = |shown: &[usize]| {
@@ -109,11 +109,11 @@ pub(super) fn corner(dims: &[usize], shown: &[usize], places: &VertexPlacement) 
     }
 }
 
-/// Draws a grid with the place of each cell; `colors` has one for each node.
+/// Draws a grid with the node of each cell; `colors` has one color per node.
 pub(super) fn panel(dims: &[usize], places: &VertexPlacement, colors: &[Rgb]) -> Panel {
     let node_of = &places.nodes[..];
     let slices = slices(dims);
-    // The last slice of a line may be shorter than the first, which counts.
+    // The last slice of a line may be shorter than the first, whose size counts.
     let arrangement = Arrangement::of(&slices);
     let cell = arrangement.cell;
     let mut areas = vec![String::new(); colors.len()];
@@ -187,7 +187,7 @@ pub(super) fn panel(dims: &[usize], places: &VertexPlacement, colors: &[Rgb]) ->
         group = group.add(stroke(path, width_of_nodes / 2.0, 0.7));
     }
     group = group.add(stroke(&borders, width_of_nodes, 1.0));
-    // The outermost is drawn last, over the others, and is the thickest.
+    // The outermost level is drawn last, on top of the others, and with the thickest lines.
     for (path, up) in above.iter().rev().zip(1..) {
         group = group.add(stroke(path, width_of_nodes * f64::from(1 + up), 1.0));
     }
@@ -195,7 +195,7 @@ pub(super) fn panel(dims: &[usize], places: &VertexPlacement, colors: &[Rgb]) ->
     Panel { group, width, height }
 }
 
-/// Adds the coordinates of rows, left of a slice.
+/// Adds the coordinates of rows to the left of a slice.
 fn rows_numbered(
     labels: Group,
     slice: &Slice,
@@ -229,7 +229,7 @@ fn columns_numbered(
     })
 }
 
-/// Adds the cells of a slice to the areas of their nodes, neighbors in a row at once.
+/// Adds the cells of a slice to the areas of their nodes, one run of a row at a time.
 fn paint(
     slice: &Slice,
     node_of: &[u32],
@@ -246,7 +246,7 @@ fn paint(
     }
 }
 
-/// The runs of cells of one node in a row of a slice: node, first column, length.
+/// The runs of cells of one node in a row of a slice: node, first column and length.
 fn runs(slice: &Slice, node_of: &[u32], row: usize) -> Vec<(u32, usize, usize)> {
     let mut runs: Vec<(u32, usize, usize)> = Vec::new();
     for column in 0..slice.columns {
@@ -259,7 +259,7 @@ fn runs(slice: &Slice, node_of: &[u32], row: usize) -> Vec<(u32, usize, usize)> 
     runs
 }
 
-/// Adds the sides of cells to `lines`, and those between two nodes or at an end to `borders`.
+/// Adds the sides of cells to `lines`, and the sides between two nodes or at an end to `borders`.
 fn draw_borders(
     slice: &Slice,
     node_of: &[u32],
@@ -272,7 +272,7 @@ fn draw_borders(
     let draw = |path: &mut String, (x, y): (f64, f64), (to_x, to_y): (f64, f64)| {
         let _ = write!(path, "M{x} {y}L{to_x} {to_y}");
     };
-    // Above each row, and below the last: sides that are drawn alike are one stroke.
+    // The sides above each row, and below the last: consecutive sides of the same kind are one stroke.
     for row in 0..=rows {
         let differs =
             |column: usize| row == 0 || row == rows || node(row - 1, column) != node(row, column);
@@ -288,7 +288,7 @@ fn draw_borders(
     }
 }
 
-/// Calls `stroke(from, to)` for every longest range of `0..count` in which `drawn` holds.
+/// Calls `stroke(from, to)` for every maximal range of `0..count` in which `drawn` is true.
 fn strokes(count: usize, drawn: impl Fn(usize) -> bool, mut stroke: impl FnMut(usize, usize)) {
     let mut from = None;
     for i in 0..=count {
@@ -303,7 +303,7 @@ fn strokes(count: usize, drawn: impl Fn(usize) -> bool, mut stroke: impl FnMut(u
     }
 }
 
-/// The number of a node, to be written over some cells of a row.
+/// The number of a node, drawn over some cells of a row.
 struct Name {
     node: u32,
     row: usize,
@@ -312,8 +312,7 @@ struct Name {
     size: f64,
 }
 
-/// The places at which the numbers of nodes are written: once in each connected part of a node in the slice, where
-/// there is room for it.
+/// The positions of the numbers of nodes: one in each connected part of a node in the slice, if there is space for it.
 fn names(slice: &Slice, node_of: &[u32], cell: f64) -> Vec<Name> {
     let (rows, columns) = (slice.rows, slice.columns);
     let mut seen = vec![false; rows * columns];
@@ -349,8 +348,8 @@ fn names(slice: &Slice, node_of: &[u32], cell: f64) -> Vec<Name> {
     names
 }
 
-/// The best place for the number of a node in a connected part of it: a row that is long enough, as
-/// near to the middle as can be. `part` is in ascending order.
+/// The best position for the number of a node in a connected part of it: in a row that is long enough, as near to the
+/// middle as possible. `part` is in ascending order.
 fn name(node: u32, part: &[usize], columns: usize, cell: f64) -> Option<Name> {
     let digits = node.checked_ilog10().unwrap_or(0) as f64 + 1.0;
     let size = |cells: usize| (0.8 * cell).min(cells as f64 * cell / (0.62 * digits)).min(16.0);

@@ -1,4 +1,4 @@
-//! The traffic from node to node, as a heat map in SVG.
+//! The traffic between nodes as a heat map in SVG.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use svg::node::element::{Group, Path, Rectangle};
 use super::colors::Rgb;
 use super::panel::{PANEL, Panel, round, step, text};
 
-/// Weaker to stronger: pale to dark, in hues that differ from paper also for the color-blind.
+/// From weak to strong: pale to dark, in hues that color-blind readers can distinguish from the background.
 const STEPS: [Rgb; 6] = [
     Rgb(0xFE, 0xE0, 0xA6),
     Rgb(0xFD, 0xB8, 0x63),
@@ -22,25 +22,25 @@ const WITHIN: &str = "#d0d0d0";
 /// The largest side of a cell, in pixels.
 const LARGEST: f64 = 40.0;
 
-/// For the numbers of rows and columns.
+/// The space for the numbers of rows and columns.
 const LEFT: f64 = 34.0;
 const BELOW: f64 = 18.0;
 
 /// The width of a color in the legend.
 const WIDE: f64 = 48.0;
 
-/// The most colors that there are.
+/// The number of available colors.
 const MOST: usize = 12;
 
-/// The meaning of colors: each represents weights of up to twice those of the one before, so that twice as much never
-/// looks the same.
+/// The meaning of colors: each represents weights of up to twice those of the previous one, so that a factor of two
+/// always shows.
 pub(super) struct Scale {
     /// The largest weight of each color, ascending; the last is the largest of all.
     bounds: Vec<i64>,
 }
 
 impl Scale {
-    /// A scale for what goes between different nodes in either matrix.
+    /// A scale for the traffic between different nodes in either matrix.
     pub(super) fn of(before: &[Vec<i64>], after: &[Vec<i64>]) -> Self {
         let weights = || [before, after].into_iter().flat_map(between).filter(|weight| *weight > 0);
         let (least, most) = (weights().min().unwrap_or(1), weights().max().unwrap_or(1));
@@ -57,7 +57,7 @@ impl Scale {
     /// The darkest color is for the largest weight, however few steps there are.
     fn color(&self, step: usize) -> Rgb {
         let from_last = self.bounds.len() - 1 - step;
-        // As far apart as the colors allow.
+        // Colors are as far apart as possible.
         let apart = (STEPS.len() - 1) as f64 / (self.bounds.len() - 1).max(STEPS.len() - 1) as f64;
         let at = (STEPS.len() - 1) as f64 - from_last as f64 * apart;
         let (low, high) = (STEPS[at.floor() as usize], STEPS[at.ceil() as usize]);
@@ -72,7 +72,7 @@ impl Scale {
         WIDE * self.bounds.len() as f64
     }
 
-    /// The meaning of each color, ending at the right at `end`.
+    /// The meaning of each color, right-aligned at `end`.
     pub(super) fn legend(&self, end: (f64, f64)) -> Group {
         let mut group = Group::new();
         for (step, bound) in self.bounds.iter().enumerate() {
@@ -91,7 +91,7 @@ impl Scale {
     }
 }
 
-/// A number in five digits at most: 1500, 23.4k, 1.20M.
+/// A number in at most five characters: 1500, 23.4k, 1.20M.
 fn short(number: i64) -> String {
     let mut value = number as f64;
     let mut prefixes = ["", "k", "M", "G", "T", "P", "E"].into_iter();
@@ -133,14 +133,14 @@ pub(super) fn panel(matrix: &[Vec<i64>], scale: &Scale) -> Panel {
             let _ = write!(area, "M{x} {y}h{side}v{side}h-{side}z");
         }
     }
-    // Colors are for white paper, whatever is around it.
+    // Colors are made for a white background, whatever surrounds it.
     let paper = Rectangle::new().set("width", side).set("height", side).set("fill", "white");
     let mut group = Group::new().add(paper).add(Path::new().set("d", within).set("fill", WITHIN));
     for (step, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty()) {
         group = group.add(Path::new().set("d", area.as_str()).set("fill", scale.color(step).hex()));
     }
     if cell >= 22.0 {
-        // Room for the numbers themselves.
+        // Space for the numbers themselves.
         for (from, row) in matrix.iter().enumerate() {
             for (to, weight) in row.iter().enumerate().filter(|(_, weight)| **weight != 0) {
                 let light = from == to || scale.color(scale.step(*weight)).is_light();
@@ -162,7 +162,7 @@ pub(super) fn panel(matrix: &[Vec<i64>], scale: &Scale) -> Panel {
     Panel { group: numbered(Group::new().add(group), count, cell, side), width, height }
 }
 
-/// Adds the numbers of rows and columns, as far apart as they need.
+/// Adds the numbers of rows and columns, with sufficient spacing.
 fn numbered(group: Group, count: usize, cell: f64, side: f64) -> Group {
     let across = step(cell, 9.0 * (count.ilog10() + 2) as f64);
     let down = step(cell, 14.0);
@@ -186,14 +186,14 @@ mod tests {
         let scale = Scale::of(&[vec![99, 1], vec![1000, 0]], &[vec![0, 20], vec![3, 0]]);
         assert_eq!(scale.bounds.last(), Some(&1000));
         assert_eq!(scale.color(0), STEPS[0]);
-        // Twice as much is another color, and a close one is not.
+        // Twice the weight is a different color, and a similar one is not.
         assert_ne!(scale.color(scale.step(500)), scale.color(scale.step(1000)));
         assert_eq!(scale.step(900), scale.step(1000));
         let steps: Vec<usize> = [1, 3, 20, 1000].map(|weight| scale.step(weight)).into();
         assert!(steps.is_sorted() && steps[0] == 0 && steps[1] < steps[2], "{steps:?}");
         assert_eq!(steps[3], scale.bounds.len() - 1);
         assert_eq!(scale.color(steps[3]), STEPS[5]);
-        // One weight only, and none at all.
+        // With a single weight, and with none.
         for matrix in [vec![vec![0, 1], vec![1, 0]], vec![vec![5]]] {
             let scale = Scale::of(&matrix, &matrix);
             assert_eq!(scale.color(scale.step(1)), STEPS[5]);

@@ -1,4 +1,4 @@
-//! Pictures of where processes are, before and after: drawings in SVG, and text for terminals.
+//! Pictures of the places of processes, before and after: drawings in SVG, and text for terminals.
 
 pub mod colors;
 pub mod figure;
@@ -13,7 +13,7 @@ pub use figure::{Caption, Figure, sheet};
 use super::record::Record;
 use crate::topology::TopologySummary;
 
-/// The figure of a topology in a report. `None` if the report has too little for a picture.
+/// The figure of a topology in a report. `None` if the report has too little data for a picture.
 pub fn of_record(record: &Record) -> Option<Figure> {
     let effect = record.effect.as_ref()?;
     let nodes = record.nodes.as_ref()?;

@@ -22,13 +22,13 @@ pub(super) fn text(words: &str, at: (f64, f64), size: f64, middle: bool) -> Text
         .set("text-anchor", anchor)
 }
 
-/// The step of numbers that are so far apart, of which each needs this room.
+/// The step between labels, given the space that each needs.
 pub(super) fn step(cell: f64, room: f64) -> usize {
     let steps = [1, 2, 5, 10, 20, 50, 100, 200, 500];
     steps.into_iter().find(|step| *step as f64 * cell >= room).unwrap_or(1000)
 }
 
-/// Hundredths of a pixel are enough, and keep files small.
+/// A hundredth of a pixel is precise enough, and keeps files small.
 pub(super) fn round(pixels: f64) -> f64 {
     (pixels * 100.0).round() / 100.0
 }

@@ -1,14 +1,13 @@
-//! A grid of any number of dimensions as flat pieces.
+//! A grid of any number of dimensions, as flat pieces.
 
-/// A piece of a grid that lies flat: its last two dimensions or, where one of these is long and the other short, a
-/// part of them.
+/// A flat piece of a grid: its last two dimensions or, if one of these is long and the other short, a part of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slice {
     /// The name of the piece; empty if it is the only one.
     pub(super) label: String,
     /// The cell in its upper left corner. Cells are numbered row-major.
     first: usize,
-    /// From a cell to the one below it.
+    /// The difference between a cell and the one below it.
     stride: usize,
     pub(super) rows: usize,
     pub(super) columns: usize,
@@ -17,10 +16,10 @@ pub(super) struct Slice {
     pub(super) column: usize,
 }
 
-/// A line of cells is cut to pieces of this many.
+/// A line of cells is cut into pieces of this length.
 const LINE: usize = 64;
 
-/// The ratio of sides from which a flat piece is cut.
+/// From this ratio of sides on, a flat piece is cut.
 const THIN: usize = 8;
 
 /// The slices of a grid.
@@ -28,7 +27,7 @@ pub(super) fn slices(dims: &[usize]) -> Vec<Slice> {
     slices_of(dims, LINE)
 }
 
-/// Slices with other pieces of long and thin grids.
+/// Slices that are cut differently, for long and thin grids.
 pub(super) fn slices_of(dims: &[usize], line: usize) -> Vec<Slice> {
     let (outer, rows, columns): (&[usize], usize, usize) = match *dims {
         [] => (&[], 1, 1),
@@ -67,7 +66,7 @@ pub(super) fn slices_of(dims: &[usize], line: usize) -> Vec<Slice> {
     slices
 }
 
-/// The leading coordinates of a slice, "(3, 0, ., .)", and of a part of one where it begins and ends.
+/// The leading coordinates of a slice, "(3, 0, ., .)", and for a part of a slice, its beginning and end.
 fn label(outer: &[usize], number: usize, part: Option<(usize, usize, usize)>) -> String {
     let mut coordinates = vec![String::new(); outer.len()];
     let mut rest = number;
@@ -85,7 +84,7 @@ fn label(outer: &[usize], number: usize, part: Option<(usize, usize, usize)>) ->
     label
 }
 
-/// Describes the directions of dimensions in a picture, and what a slice is.
+/// Describes the directions of dimensions in a picture, and the meaning of a slice.
 pub(super) fn axes(dims: &[usize]) -> String {
     let pieces = slices(dims);
     let across = |dimension: usize| format!("across: dimension {dimension}");
@@ -121,7 +120,7 @@ impl Slice {
         self.first + row * self.stride + column
     }
 
-    /// Calls `visit` for both cells of every side that two cells share.
+    /// Calls `visit` for the two cells at every shared side.
     pub(super) fn for_each_pair(&self, mut visit: impl FnMut(usize, usize)) {
         for row in 0..self.rows {
             for column in 0..self.columns {

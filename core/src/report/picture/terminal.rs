@@ -14,7 +14,7 @@ pub const MOST_CELLS: usize = 8192;
 const GAP: usize = 3;
 const BETWEEN: usize = 2;
 
-/// One placement of a grid to be drawn.
+/// One placement of a grid to draw.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// The title above the picture.
@@ -23,7 +23,7 @@ pub struct View<'a> {
     pub node_of: &'a [u32],
 }
 
-/// Adds a row of a slice to a line, each cell on `wide` columns.
+/// Adds a row of a slice to a line, with `wide` columns per cell.
 fn paint(
     line: &mut String,
     slice: &Slice,
@@ -49,8 +49,8 @@ fn digits(number: usize) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// Draws placements of a grid on a number of columns, side by side or below each other, whichever takes fewer lines.
-/// Escape sequences are for the writer to strip where colors are not wanted. `None` if it is too large for a terminal.
+/// Draws placements of a grid on a number of columns, side by side or stacked, whichever takes fewer lines. The writer
+/// strips escape sequences if colors are not wanted. `None` if the grid is too large for a terminal.
 pub fn draw(dims: &[usize], views: &[View], width: usize) -> Option<String> {
     let places: Vec<&[u32]> = views.iter().map(|view| view.node_of).collect();
     let last = places.iter().flat_map(|nodes| nodes.iter()).max()?;
@@ -60,7 +60,7 @@ pub fn draw(dims: &[usize], views: &[View], width: usize) -> Option<String> {
     let colors = colors::of_nodes(dims, &places);
     let beside = ((width + GAP) / views.len()).saturating_sub(GAP);
     let digits = digits(*last as usize);
-    // Numbers of one digit need no space between them.
+    // One-digit numbers need no space between them.
     let widths = [digits + 1, 1];
     let widths = &widths[..if digits == 1 { 2 } else { 1 }];
     let fitting = |room: usize| {
@@ -83,12 +83,12 @@ pub fn draw(dims: &[usize], views: &[View], width: usize) -> Option<String> {
     Some(format!("{words}\n\n{drawn}"))
 }
 
-/// Lines of one picture, each with how many columns it takes.
+/// The lines of one picture, each with its number of columns.
 struct Panel {
     lines: Vec<(String, usize)>,
 }
 
-/// Panels next to each other.
+/// Places panels side by side.
 fn abreast(panels: &[Panel]) -> String {
     let widths: Vec<usize> = panels.iter().map(Panel::width).collect();
     let mut text = String::new();
@@ -113,10 +113,10 @@ impl Panel {
         self.lines.iter().map(|(_, taken)| *taken).max().unwrap_or(0)
     }
 
-    /// `None` if it does not fit.
+    /// `None` if the picture does not fit.
     fn draw(dims: &[usize], view: &View, wide: usize, colors: &[Rgb], room: usize) -> Option<Self> {
         let rows = if let [.., rows, _] = dims { *rows } else { 1 };
-        // For the numbers of rows.
+        // The columns for the numbers of rows.
         let gutter = if rows > 1 { digits(rows - 1) + 1 } else { 0 };
         let room = room.checked_sub(gutter)?;
         let slices = slices_of(dims, (room / wide).min(64));
@@ -166,7 +166,7 @@ impl Panel {
     }
 }
 
-/// The coordinates along the columns of a slice, if there is room for them.
+/// The coordinates along the columns of a slice, if there is space for them.
 fn numbers(slice: &Slice, wide: usize) -> String {
     let last = slice.column + slice.columns - 1;
     let steps = [1, 5, 10, 20, 50, 100].into_iter().skip(usize::from(slice.columns > 10));
@@ -209,7 +209,7 @@ view         view
         let below = plain(&[2, 4], &[&before, &after], 14);
         assert_eq!(below.lines().filter(|line| *line == "view").count(), 2, "{below}");
         assert!(below.contains("\n1 1 1 1 1 \n\nview\n"), "{below}");
-        // Narrower cells, before it is below each other.
+        // Cells become narrower before pictures are stacked.
         assert!(plain(&[2, 4], &[&before, &after], 15).contains("0 0000   0 0011\n"));
         assert_eq!(draw(&[2, 4], &[View { title: "", node_of: &before }], 5), None);
     }

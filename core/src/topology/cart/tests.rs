@@ -23,7 +23,7 @@ fn bits(pattern: u32, ndims: usize) -> Vec<bool> {
     (0..ndims).map(|i| pattern >> i & 1 == 1).collect()
 }
 
-/// Coordinates of every rank, in rank order, by counting like an odometer.
+/// The coordinates of every rank, in rank order, counted like an odometer.
 fn walk(dims: &[i32]) -> Vec<Vec<i32>> {
     let mut all = vec![vec![]];
     for &size in dims {
@@ -48,7 +48,7 @@ fn oracle_rank(dims: &[i32], periods: &[bool], walk: &[Vec<i32>], coords: &[i32]
             }
         }
     }
-    // The last coordinate counts fastest, so the walk is in the order of vectors.
+    // The last coordinate varies fastest, so the walk is in the order of vectors.
     walk.binary_search(&wrapped).ok().map(|r| r as i32)
 }
 

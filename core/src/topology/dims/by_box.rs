@@ -1,22 +1,21 @@
-//! Dims for a box whose sides differ: those by which the fewest bytes cross between processes.
+//! Dims for a box with different sides: those with the fewest bytes between processes.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::super::Error;
 
-/// The proportions of what a grid divides: what one more cut across each dimension costs.
+/// The proportions of a grid's domain: the cost of one more cut across each dimension.
 ///
 /// A box of sides L that is cut into d pieces along a dimension has d - 1 faces across it, each as large as the box
-/// over
-/// L. Where it goes on at its ends, it has d.
+/// divided by L. If it is periodic, it has d faces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoxShape {
-    /// Bytes of a cut across the whole box, in a unit of their own.
+    /// Bytes of a cut across the whole box, in an arbitrary unit.
     cuts: Vec<u128>,
 }
 
-/// The text of a box is not one.
+/// The text is not a valid box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoBox(String);
 
@@ -32,10 +31,10 @@ impl fmt::Display for NoBox {
 
 impl std::error::Error for NoBox {}
 
-/// Longer sides are typing errors.
+/// Longer sides are a typing error.
 const MOST_SIDE: u32 = 1_000_000;
 
-/// The most sides above 1 that a grid of an `i32` of processes has.
+/// The most sides above 1 of a grid whose number of processes is an `i32`.
 const MOST_CUT: usize = 30;
 
 impl BoxShape {
@@ -52,8 +51,8 @@ impl BoxShape {
         Some(Self { cuts: sides.iter().map(|&side| common / u128::from(side)).collect() })
     }
 
-    /// The shape by the bytes of a process' face across each dimension in a grid of these dims. `None` if a dimension
-    /// is not cut, as nothing is known of it then, or a face has no bytes.
+    /// The shape, from the bytes of a process's face across each dimension in a grid of these dims. `None` if a
+    /// dimension is not cut, since nothing is known about it then, or a face has no bytes.
     pub fn from_faces(dims: &[u32], faces: &[u64]) -> Option<Self> {
         // A cut has a face for each process in the other dimensions.
         let cells: u128 = dims.iter().map(|side| u128::from(*side)).product();
@@ -65,7 +64,7 @@ impl BoxShape {
         Some(Self { cuts: dims.iter().zip(faces).map(cut).collect() })
     }
 
-    /// Sides of such a box, as small as they can be; `None` if they are too long to be written.
+    /// The smallest sides of such a box; `None` if they are too long.
     pub fn sides(&self) -> Option<Vec<u32>> {
         let mut common = 1_u128;
         for cut in &self.cuts {
@@ -89,8 +88,8 @@ impl BoxShape {
             .sum()
     }
 
-    /// The dims of `nnodes` processes with the fewest bytes. Of several that are alike the first dimension is largest,
-    /// then the second, and so on.
+    /// The dims of `nnodes` processes with the fewest bytes. Among equal ones, those with the largest first dimension,
+    /// then second, and so on.
     ///
     /// # Errors
     ///
@@ -114,7 +113,8 @@ impl BoxShape {
             cut.retain(|i| !beyond.contains(i));
         }
 
-        // least[k][i]: the fewest bytes of the dimensions from cut[k] on that have divisors[i] processes, with the side of cut[k].
+        // least[k][i]: the fewest bytes of the dimensions from cut[k] on that have divisors[i] processes, with the side
+        // of cut[k].
         let mut least: Vec<Vec<Option<(u128, u32)>>> = Vec::new();
         for &dimension in cut.iter().rev() {
             let cost =
@@ -165,7 +165,7 @@ impl FromStr for BoxShape {
     }
 }
 
-/// Faces across a dimension, over those of one cut.
+/// The number of faces across a dimension, divided by that of one cut.
 fn faces(side: u32, periodic: bool) -> u32 {
     if periodic && side > 1 { side } else { side - 1 }
 }
@@ -223,7 +223,7 @@ mod tests {
                 let periodic: Vec<bool> = (0..sides.len()).map(|i| mask >> i & 1 == 1).collect();
                 for n in 1..=96 {
                     let found = shape.dims(n, &periodic).unwrap();
-                    // The first of the best in this order is the largest by its first sides.
+                    // The first of the best in this order has the largest first sides.
                     let mut best: Option<Vec<i32>> = None;
                     for dims in all(n, sides.len()) {
                         let bytes = |dims: &Vec<i32>| shape.bytes(dims, &periodic);
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(shape.dims(64, &[]).unwrap(), [2, 2, 16]);
         assert_eq!(shape.bytes(&[4, 4, 4], &[false; 3]), 63);
         assert_eq!(shape.bytes(&[2, 2, 16], &[false; 3]), 35);
-        // Across the ends a side of 1 has itself as its neighbor, and nothing to send.
+        // In a periodic dimension of one process, each process is its own neighbor, and sends nothing.
         assert_eq!(shape.bytes(&[1, 1, 1], &[true; 3]), 0);
         assert_eq!(shape.bytes(&[3, 2, 1], &[true; 3]), 50);
         assert_eq!(shape.ndims(), 3);
@@ -281,7 +281,7 @@ mod tests {
         let no_dimensions = BoxShape::from_sides(&[]).unwrap();
         assert!(no_dimensions.dims(2, &[]).is_err());
         assert_eq!(no_dimensions.dims(1, &[]), Ok(Vec::new()));
-        // The common multiple of their sides: 2^64 - 1, just that which fits, and more.
+        // The common multiple of their sides: 2^64 - 1, which just fits, and more.
         let most = [3 * 5 * 17 * 257 * 641, 65_537, 6_700_417];
         assert!(BoxShape::from_sides(&most).is_some());
         assert_eq!(BoxShape::from_sides(&[65_536, 65_537, 65_539, 65_543]), None);

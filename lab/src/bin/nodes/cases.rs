@@ -36,18 +36,18 @@ pub(crate) struct Case {
     pub(crate) title: String,
     /// The rate of the links.
     pub(crate) links: String,
-    /// True if its grids or graphs may be moved.
+    /// True if its grids or graphs may be reordered.
     pub(crate) moves: bool,
     pub(crate) processes: u32,
     /// The program and its arguments.
     pub(crate) line: String,
 }
 
-/// A program of which `cartograph try` is asked.
+/// A program for `cartograph try`.
 #[derive(Deserialize)]
 pub(crate) struct Tried {
     pub(crate) title: String,
-    /// Words of lines and files that are not compared.
+    /// The texts of lines and files that are not compared.
     pub(crate) ignore: Vec<String>,
     pub(crate) line: String,
 }

@@ -1,4 +1,4 @@
-//! The table of `make lab-jobs`: public programs as jobs by `cartograph run` and without it, in turn.
+//! The table of `make lab-jobs`: public programs as jobs with and without `cartograph run`, interleaved.
 
 use cartograph_core::learn::Gain;
 use cartograph_lab::{File, Table};
@@ -6,10 +6,10 @@ use cartograph_lab::{File, Table};
 use super::measured::{Measured, TIME, shown};
 use super::tables::{ALONE, LEARNS};
 
-/// The jobs after which it knows a program: one is recorded, and one is placed.
+/// The number of jobs after which it knows a program: one is recorded, and one is placed.
 const FIRST: usize = 2;
 
-/// What the pairs of jobs show.
+/// The result of the pairs of jobs.
 fn verdict(gain: &Gain) -> &'static str {
     match gain {
         Gain { most, .. } if *most < 1.0 => "**slower**",
@@ -18,7 +18,7 @@ fn verdict(gain: &Gain) -> &'static str {
     }
 }
 
-/// The gain of `tune` for a program, where it was sure of one.
+/// The gain of `tune` for a program, if it was significant.
 fn tuned(known: &File, case: &str) -> Option<f64> {
     let table = known.table("Real programs")?;
     let column = table.columns.iter().position(|name| name == "baseline / tuned")?;
@@ -26,7 +26,7 @@ fn tuned(known: &File, case: &str) -> Option<f64> {
     row[column].split(' ').next()?.parse().ok()
 }
 
-/// The table of measured runs, of notes on their cases, and of what `tune` gained.
+/// The table of measured runs, of notes on their cases, and of the gains of `tune`.
 pub(crate) fn table(runs: &Measured, known: &File) -> Table {
     let mut table = Table::new(
         "Jobs by cartograph run",

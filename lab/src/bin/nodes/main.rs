@@ -1,8 +1,8 @@
 //! Jobs on nodes of this machine, which are network namespaces with slow links: `make lab-cluster`, `lab-programs`,
 //! `lab-jobs` and `lab-slurm`. Needs root, the libraries and the command.
 //!
-//! What is measured goes into `lab/results`; `REPETITIONS`, `RATE` of the links, and `ONLY`, a pattern of the titles of
-//! programs, in the environment change that.
+//! The results go to `lab/results`; the environment variables `REPETITIONS`, `RATE` of the links, and `ONLY`, a pattern
+//! of the titles of programs, change the measurements.
 
 mod cases;
 mod exchanges;
@@ -26,8 +26,8 @@ type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 const USAGE: &str =
     "usage: nodes cluster|combining|switches|slurm | nodes programs|jobs|try DIRECTORY";
 
-/// Does it in namespaces of its own, which the kernel takes down with it however it ends: what it makes cannot be seen
-/// from outside, and does not stay behind.
+/// Runs in separate namespaces, which the kernel removes with it however it ends: its interfaces are not visible from
+/// outside, and nothing is left behind.
 fn in_namespaces(arguments: &[&str]) -> Outcome {
     // If this process is killed, setpriv's signal ends unshare, and --kill-child all that is inside.
     let mut command = command(

@@ -1,5 +1,5 @@
-//! `make lab-programs` and `make lab-jobs`: public programs on four nodes, as they are, under Cartograph, as
-//! `cartograph tune` has found, and as jobs by `cartograph run`; and what `cartograph try` says of them on this machine.
+//! `make lab-programs` and `make lab-jobs`: public programs on four nodes, without Cartograph, with it, as tuned by
+//! `cartograph tune`, and as jobs of `cartograph run`; and the result of `cartograph try` for them on this machine.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -128,8 +128,8 @@ impl Run<'_> {
         succeeds(&mut command, &self.at, &self.at.join("said"))
     }
 
-    /// Measures a variant: the time, and the bytes on all wires and from the node that sends most. Notes that a run fails
-    /// or prints other results than the first.
+    /// Measures a variant: the time, and the bytes on all wires and from the node that sends most. Records it if a run
+    /// fails or its results differ from those of the first.
     fn measure(&mut self, variant: &str) -> Outcome {
         let before = self.nodes.sent()?;
         if !self.run(variant)? {
@@ -201,7 +201,7 @@ impl Run<'_> {
     }
 }
 
-/// Copies a recording without the times of its calls: bytes decide then.
+/// Copies a recording without the times of its calls, so that `plan` minimizes bytes.
 fn without_calls(from: &Path, to: &Path) -> Outcome {
     emptied(to)?;
     for file in fs::read_dir(from)? {
@@ -223,7 +223,7 @@ fn without_calls(from: &Path, to: &Path) -> Outcome {
     Ok(())
 }
 
-/// Measures cases one after the other, so that the runs of each are near each other in time.
+/// Measures cases one after the other, so that the runs of each are close in time.
 fn each(
     built: &str,
     cases: &[Case],
@@ -310,7 +310,7 @@ fn water(places: &Places, at: &Path) -> Outcome {
     Ok(())
 }
 
-/// Asks `cartograph try` whether programs may be moved, on this machine without nodes.
+/// Runs `cartograph try` for programs, on this machine without simulated nodes.
 pub(crate) fn ask_all(built: &str) -> Outcome {
     let places = Places::new(built)?;
     let only = setting("ONLY", "");

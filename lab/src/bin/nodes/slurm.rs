@@ -1,7 +1,7 @@
-//! `make lab-slurm`: Cartograph under a real Slurm: a daemon for each of eight nodes, on two switches, MPICH by PMI-2 and
-//! Open MPI by PMIx. Checks that levels are read, that rank files place ranks, that recordings hold the switches, that
-//! what PMI-2 does to MPICH is said, that job scripts with `cartograph run` learn, and that packaging/slurm puts it in
-//! place of srun.
+//! `make lab-slurm`: Cartograph under a real Slurm: a daemon for each of eight nodes, on two switches, with MPICH by
+//! PMI-2 and Open MPI by PMIx. Checks that levels are read, that rank files place ranks, that recordings include the
+//! switches, that the effect of PMI-2 on MPICH is reported, that job scripts with `cartograph run` learn, and that
+//! packaging/slurm replaces srun.
 
 use std::os::fd::AsRawFd;
 use std::process::{Output, id};
@@ -99,12 +99,12 @@ impl Said {
     }
 }
 
-/// What `cartograph run` prints of a job.
+/// The expected message of `cartograph run` for a job.
 enum Printed {
     Nothing,
     /// One line, with a pattern.
     Line(&'static str),
-    /// That it has placed the job. The busiest node then sends a part of bytes at most.
+    /// That the job was placed. The busiest node then sends at most a fraction of the bytes.
     Placed(f64, f64),
 }
 
@@ -228,8 +228,8 @@ fn levels(slurm: &mut Slurm) -> Outcome {
     said.has("nodes", if slurm.host.name == "mpich" { mpich } else { openmpi })
 }
 
-/// Job scripts that learn: recorded on four nodes, placed on four others and on three of uneven sizes, with no step
-/// between.
+/// Job scripts that learn: recorded on four nodes, placed on four others and on three of different sizes, without any
+/// steps in between.
 fn learning(slurm: &mut Slurm) -> Outcome {
     slurm.program = slurm.host.built("lib/halo").display().to_string();
     let store = format!("CARTOGRAPH_STORE={WORK}/{}.store {}", slurm.host.name, slurm.tool);
@@ -250,7 +250,7 @@ fn learning(slurm: &mut Slurm) -> Outcome {
     known.has("three jobs", r#""program":"halo".*"runs":3"#)
 }
 
-/// The plugin puts it in place of srun for those who ask.
+/// The plugin replaces srun for users who set CARTOGRAPH_RUN.
 fn plugin(slurm: &mut Slurm) -> Outcome {
     slurm.environment = format!("CARTOGRAPH_STORE={WORK}/plugin.store");
     slurm.halo(FOUR, "", Printed::Nothing)?;
@@ -262,7 +262,7 @@ fn plugin(slurm: &mut Slurm) -> Outcome {
     on.has("a failure", "exited with code 3; nothing learned")?;
     on.has("its code", "^code 3$")?;
     on.check("as without the plugin", off.out == on.out)?;
-    // A program that the site leaves alone.
+    // A program on the site's list.
     let left = format!("{WORK}/reused");
     fs::copy(&slurm.program, &left)?;
     slurm.program = left;

@@ -1,20 +1,20 @@
-//! `make lab-policy`: what `cartograph run` gains and loses in simulated histories of jobs, over the gains and the
-//! noise that `make lab-programs` has measured. Writes `lab/results/policy.json`.
+//! `make lab-policy`: the gains and losses of `cartograph run` in simulated histories of jobs, with the gains and the
+//! noise measured by `make lab-programs`. Writes `lab/results/policy.json`.
 
 use std::io;
 
 use cartograph_core::learn::simulate::{KINDS, Measured, Summary, summary};
 use cartograph_lab::{File, Table, directory};
 
-/// Histories that played no part in the choice of the policy's constants, as those of its tests and others did.
+/// Histories that were not used to choose the policy's constants, unlike those of its tests.
 const BASE: u64 = 100;
 
 /// Histories of each kind, and jobs of each.
 const HISTORIES: u64 = 5000;
 const JOBS: usize = 60;
 
-/// The runs of each variant by which `make lab-programs` finds a gain, and the two-sided 95 % quantile of Student's t for
-/// them.
+/// The number of runs of each variant with which `make lab-programs` measures a gain, and the two-sided 95 % quantile
+/// of Student's t for them.
 const RUNS: f64 = 5.0;
 const STUDENT: f64 = 2.776;
 
@@ -37,7 +37,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The gain of a program as tuned, or 1 if nothing was faster, and the noise of a run, of a row with cells such as
+/// The gain of a program as tuned, or 1 if no variant was faster, and the noise of a run, from a row with cells such as
 /// `1.29 (1.20 to 1.38)`.
 fn measured(row: &[String]) -> Option<Measured> {
     let numbers = |cell: &String| -> Option<[f64; 3]> {
@@ -50,7 +50,7 @@ fn measured(row: &[String]) -> Option<Measured> {
         (most / least).ln() / 2.0 / STUDENT * RUNS.sqrt() / 2f64.sqrt()
     };
     let last = ratios.last()?;
-    // The first is that of the library by default, which moves nothing in most of them.
+    // The first is that of the library by default, which keeps all ranks in most of them.
     let gain = if ratios.len() > 1 { last[0] } else { 1.0 };
     Some((gain, noise(last).max(0.003)))
 }

@@ -5,8 +5,8 @@ use cartograph_lab::Table;
 
 use crate::instances::{Instance, everyday};
 
-/// Everyday grids by the number of nodes: the grids that are moved, with unknown weights and with equal ones, and the
-/// share of its links to others that the busiest node keeps, as a geometric mean.
+/// Everyday grids by number of nodes: how many are reordered, with unknown weights and with equal ones, and the
+/// fraction of its links to others that the busiest node keeps, as a geometric mean.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Everyday grids",

@@ -1,7 +1,7 @@
-//! Measures how good mappings are: `quality [SECTION]`, all of the [`SECTIONS`] or one. The tables go to stdout and to
-//! `lab/results/quality.json`.
+//! Measures the quality of mappings: `quality [SECTION]`, all of the [`SECTIONS`] or one. The tables go to stdout and
+//! to `lab/results/quality.json`.
 //!
-//! Fails if an aim is missed.
+//! Fails if a target is missed.
 
 mod cart;
 mod clock;
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 use cartograph_lab::{File, Table};
 
-/// Measures a section: its tables, and whether all aims are met.
+/// Measures a section: its tables, and whether all targets are met.
 type Measure = fn() -> (Vec<Table>, bool);
 
 /// The sections in their order, by the names that they have for `make lab-quality`.

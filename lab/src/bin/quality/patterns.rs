@@ -1,4 +1,5 @@
-//! The effect of moves by default on the time of programs that wait for their neighbors in different ways, by replay.
+//! The effect of reordering by default on the time of programs that wait for their neighbors in different ways, by
+//! replay.
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Options, plan_cart};
@@ -96,7 +97,7 @@ fn program(dims: &[usize], pattern: Pattern, bytes: u64, work: f64) -> Program {
     Program { ranks: (0..dims.iter().product()).map(of_rank).collect(), groups: Vec::new() }
 }
 
-/// The times of a pattern on a grid after moving by default, in those of the order of ranks; none where nothing is moved.
+/// The time of a pattern on a grid after reordering by default, relative to rank order; `None` if ranks are kept.
 fn ratios(dims: &[usize], machine: &Machine, placed: &[u32], pattern: Pattern) -> Vec<f64> {
     let works = if matches!(pattern, Pattern::Sweep) { &WORK[..] } else { &[0.0] };
     let mut ratios = Vec::new();
@@ -117,7 +118,7 @@ fn ratios(dims: &[usize], machine: &Machine, placed: &[u32], pattern: Pattern) -
     ratios
 }
 
-/// For each order of starting ranks and each pattern, the number of grids that are moved, and the time of programs
+/// For each start order of ranks and each pattern, the number of grids that are reordered, and the time of programs
 /// then.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(

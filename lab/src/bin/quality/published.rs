@@ -1,11 +1,11 @@
-//! The published mappings, made again from their descriptions, to compare with on any instance.
+//! The published mappings, reimplemented from their descriptions, to compare on any instance.
 
 use cartograph_core::mapping::Grid;
 
 /// The methods, in the order of the tables.
 pub(crate) const METHODS: [&str; 5] = ["blocked", "nodecart", "k-d", "hyperplane", "strips"];
 
-/// The node of each cell by every method that knows an answer.
+/// The node of each cell by every method that has a result.
 pub(crate) fn all(grid: &Grid, sizes: &[usize]) -> [Option<Vec<u32>>; 5] {
     let cells: usize = sizes.iter().sum();
     let box_ = Region::whole(grid);
@@ -133,7 +133,7 @@ fn kd_tree(grid: &Grid, region: &Region, order: &mut Vec<usize>) {
     }
 }
 
-/// The same paper: cuts the cheapest dimension near its middle where both parts are whole nodes.
+/// The same paper: cuts the cheapest dimension near its middle such that both parts are whole nodes.
 fn hyperplane(grid: &Grid, region: &Region, size: usize, order: &mut Vec<usize>) {
     let weight = |i: usize| -> f64 {
         let share = |by: &[i32]| {
@@ -161,8 +161,8 @@ fn hyperplane(grid: &Grid, region: &Region, size: usize, order: &mut Vec<usize>)
     region.cells(grid, &dims, order);
 }
 
-/// The same paper: strips along the longest dimension, about n^(1/d) wide, stretched by how far the
-/// stencil reaches, walked to and fro.
+/// The same paper: strips along the longest dimension, about n^(1/d) wide, scaled by the reach of the stencil, walked
+/// back and forth.
 fn strips(grid: &Grid, size: usize) -> Vec<usize> {
     let dims = grid.dims();
     let longest = (0..dims.len()).max_by_key(|i| (dims[*i], dims.len() - i)).unwrap_or(0);
@@ -188,7 +188,7 @@ fn strips(grid: &Grid, size: usize) -> Vec<usize> {
         for i in (0..dims.len()).rev() {
             let mut at = rest % counts[i];
             rest /= counts[i];
-            // To and fro, as the strips of the dimensions before this one change.
+            // Back and forth, depending on the strips of the dimensions before this one.
             at = if rest % 2 == 1 { counts[i] - 1 - at } else { at };
             region.first[i] = dims[i] * at / counts[i];
             region.sides[i] = dims[i] * (at + 1) / counts[i] - region.first[i];

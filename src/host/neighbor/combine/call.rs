@@ -1,4 +1,4 @@
-//! One collective whose blocks are combined, from the first receive to the last wait.
+//! One collective with combined blocks, from the first receive to the last wait.
 
 use std::ops::Range;
 use std::ptr;
@@ -14,10 +14,10 @@ use crate::host::sys;
 use crate::host::{Error, HostComm, Result};
 use crate::topology::Direction;
 
-/// The tag of messages of parts. Those of blocks have lower ones: two for each dimension of a grid.
+/// The tag of messages with parts. Messages with blocks have lower tags: two for each dimension of a grid.
 const TAG: i32 = 32767;
 
-/// The tag of a part that a process moves into a block that is not of its size, as a message to itself.
+/// The tag of a part that a process moves into a block of another size, as a message to itself.
 const OWN_TAG: i32 = TAG - 1;
 
 /// Blocks of one side. One type for all operations, so that the code here is compiled once.
@@ -36,12 +36,12 @@ pub(super) struct CombinedCall<'a> {
 }
 
 impl CombinedCall<'_> {
-    /// Carries it out.
+    /// Runs the collective.
     pub(super) fn run(&mut self) -> Result {
         let layout = self.layout;
         let schedule = &layout.schedule;
         let self_comm = self.of.self_comm();
-        // All receives first: then nothing comes unexpected that need not.
+        // All receives first: then as few messages as possible are unexpected.
         for (stage, [_, starts]) in schedule.stages.iter().zip(&layout.stages) {
             for (message, start) in stage.receives.iter().zip(starts) {
                 self.receive_parts(message, *start)?;
@@ -69,7 +69,7 @@ impl CombinedCall<'_> {
             waited = arriving.end;
             self.wait_parts(stage, arriving)?;
             self.send_parts(stage + 1)?;
-            // Others pass parts of this process on, which takes longer than to send a block.
+            // Other processes forward parts of this process, which takes longer than sending a block.
             if stage == 0 {
                 for place in schedule.direct_sends.iter().filter(|place| **place < sends) {
                     self.send_block(*place)?;
@@ -97,10 +97,10 @@ impl CombinedCall<'_> {
         let mut temporary = Temporary::default();
         let described = temporary.describe(block)?;
         let address = self.send.address(&described);
-        // MPICH 5 ends the program where it packs from a null pointer, which it refuses to send from.
+        // MPICH 5 ends the program if it packs from a null pointer, but it rejects sending from one.
         if address.is_null() {
             let rank = self.of.ends.rank;
-            // SAFETY: the host looks at the address; there is room for the largest part.
+            // SAFETY: the host checks the address; there is room for the largest part.
             return quiet(unsafe {
                 sys::PMPI_Sendrecv(
                     address,
@@ -118,8 +118,8 @@ impl CombinedCall<'_> {
                 )
             });
         }
-        // SAFETY: the program vouches for its buffer, as far as count and datatype say; there is room for the
-        // largest part.
+        // SAFETY: the program vouches for its buffer, as described by count and datatype; there is room for the largest
+        // part.
         quiet(unsafe {
             sys::cg_pack(
                 address,
@@ -132,7 +132,7 @@ impl CombinedCall<'_> {
         })
     }
 
-    /// Gives a part to the blocks of this process that it belongs to.
+    /// Unpacks a part into the blocks of this process to which it belongs.
     fn empty(&mut self, own: &OwnPart) -> Result {
         let Part { start, length } = self.buffers.parts[own.slot];
         let ends = self.of.ends.of(Direction::Receive, true);
@@ -154,12 +154,12 @@ impl CombinedCall<'_> {
             let part = unsafe { self.base.add(start) };
             let (length, count, datatype) = (length as i32, described.count, described.datatype);
             let comm = self.private.0;
-            // SAFETY: the program vouches for its buffer, as far as count and datatype say.
+            // SAFETY: the program vouches for its buffer, as described by count and datatype.
             quiet(unsafe {
                 if fits && !address.is_null() {
                     sys::cg_unpack(part.cast(), length, address, count, datatype, comm)
                 } else {
-                    // The host says what it says of any message of another size.
+                    // The host reports this like any message of another size.
                     let (rank, status) = (self.of.ends.rank, sys::cg_status_ignore());
                     sys::PMPI_Sendrecv(
                         part.cast(),
@@ -183,7 +183,7 @@ impl CombinedCall<'_> {
 
     fn receive_parts(&mut self, message: &Message, start: usize) -> Result {
         let room = message.slots.len() * (LENGTH + self.layout.most);
-        // SAFETY: the buffer has so much room there, and stays until the message is here.
+        // SAFETY: the buffer has this much room there, and lives until the message has arrived.
         let place = unsafe { self.base.add(start) };
         let (comm, peer) = (self.private.0, message.peer);
         self.buffers.requests.receive(|request| {
@@ -194,7 +194,7 @@ impl CombinedCall<'_> {
         })
     }
 
-    /// Sends the messages of a stage, if there is one more; their parts are all here.
+    /// Sends the messages of a stage, if there is one more; all their parts have arrived.
     fn send_parts(&mut self, stage: usize) -> Result {
         let layout = self.layout;
         let stages = layout.schedule.stages.iter().zip(&layout.stages).nth(stage);
@@ -207,7 +207,7 @@ impl CombinedCall<'_> {
             for (i, slot) in slots.iter().enumerate() {
                 let part = parts[*slot];
                 let head = (part.length as u32).to_le_bytes();
-                // SAFETY: parts are no longer than there is room for; they lie where no message is sent from.
+                // SAFETY: parts are no longer than their slots, and no message is being sent from there.
                 unsafe {
                     ptr::copy_nonoverlapping(head.as_ptr(), place.add(LENGTH * i), LENGTH);
                     let from = self.base.add(part.start);
@@ -235,7 +235,7 @@ impl CombinedCall<'_> {
             let mut at = start + LENGTH * message.slots.len();
             for (i, slot) in message.slots.iter().enumerate() {
                 let mut length = [0; LENGTH];
-                // SAFETY: the message is here, and begins with a length for each part.
+                // SAFETY: the message has arrived, and begins with a length for each part.
                 unsafe {
                     let head = self.base.add(start + LENGTH * i);
                     ptr::copy_nonoverlapping(head, length.as_mut_ptr(), LENGTH);
@@ -254,7 +254,7 @@ impl CombinedCall<'_> {
         let (address, comm) = (self.send.address(&block), self.private.0);
         self.buffers.requests.send(|request| {
             let (count, datatype) = (block.count, block.datatype);
-            // SAFETY: the program vouches for its buffer, as far as count and datatype say.
+            // SAFETY: the program vouches for its buffer, as described by count and datatype.
             unsafe {
                 sys::PMPI_Isend(address, count, datatype, end.rank, end.pairing, comm, request)
             }
@@ -267,7 +267,7 @@ impl CombinedCall<'_> {
         let (address, comm) = (self.receive.address(&block), self.private.0);
         self.buffers.requests.receive(|request| {
             let (count, datatype) = (block.count, block.datatype);
-            // SAFETY: the program vouches for its buffer, as far as count and datatype say.
+            // SAFETY: the program vouches for its buffer, as described by count and datatype.
             unsafe {
                 sys::PMPI_Irecv(address, count, datatype, end.rank, end.pairing, comm, request)
             }

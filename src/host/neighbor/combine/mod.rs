@@ -1,10 +1,10 @@
-//! Blocking neighborhood collectives whose small blocks travel together: carries out the schedules of
+//! Blocking neighborhood collectives whose small blocks share messages: runs the schedules of
 //! [`engine::combine`](crate::engine::combine) on the private communicator.
 //!
 //! All processes must combine the same collectives, and no process asks the others. So only those collectives are
 //! combined in which the standard requires all processes to send as much as they receive (MPI 4.1, 8.6): each process
-//! decides from its own arguments. A message of parts begins with the length of each: programs with receive buffers
-//! larger than the message run on every MPI.
+//! decides from its own arguments. A message with parts begins with their lengths: programs with receive buffers larger
+//! than the message run on every MPI.
 
 mod call;
 
@@ -24,8 +24,8 @@ use crate::host::{Error, HostComm, Result, machine};
 use crate::topology::Direction;
 
 impl Combined {
-    /// Agrees on the blocks that travel together, if anything is combined on a communicator. Collective when it is
-    /// first asked for.
+    /// Agrees on the blocks that share messages, if anything is combined on a communicator. The first call is
+    /// collective.
     pub(super) fn of<'a>(of: &Neighborhood<'a>, private: &HostComm) -> Result<Option<&'a Self>> {
         if let Some(known) = of.cache.combined.get() {
             return Ok(known.as_deref());
@@ -48,7 +48,7 @@ impl Combined {
         Ok(of.cache.combined.get_or_init(|| made).as_deref())
     }
 
-    /// Returns whether a collective is combined; all processes get the same result.
+    /// True if a collective is combined; the same on all processes.
     pub(super) fn takes(
         &self,
         of: &Neighborhood<'_>,
@@ -62,12 +62,12 @@ impl Combined {
         let receives = of.ends.of(Direction::Receive, true).iter();
         let receives = receives.map(|end| (receive.block)(end.number));
         let mut first = sends.take(1).chain(receives.take(1));
-        // Whatever is wrong with a block, the host finds it where blocks go as always.
+        // If a block is invalid, the host finds that when blocks are sent as usual.
         operation.is_uniform()
             && first.all(|block| sizes.of(&block).is_some_and(|bytes| bytes <= most))
     }
 
-    /// Carries a collective out. Collective.
+    /// Runs a collective. Collective.
     pub(super) fn exchange(
         &self,
         of: &Neighborhood<'_>,
@@ -87,13 +87,13 @@ impl Combined {
         }
         buffers.parts.clear();
         buffers.parts.resize(layout.schedule.slots, Part::default());
-        // Not through the vector while the call lasts: the host writes there as well.
+        // Not through the vector during the call: the host also writes to it.
         let base = buffers.bytes.as_mut_ptr();
         let mut call = CombinedCall { of, private, layout, send, receive, base, buffers };
         let done = call.run();
         if done.is_err() && call.buffers.requests.give_up() {
             of.attached.spoil();
-            // The host may still read there.
+            // The host may still read it.
             mem::forget(call.buffers);
         } else {
             call.buffers.requests.clear();
@@ -103,8 +103,8 @@ impl Combined {
     }
 }
 
-/// A number that the processes of this one's node share; `None` on all processes or on none, where it is not
-/// known. Collective.
+/// A number shared by exactly the processes of this one's node; `None`, on all processes, if nodes are unknown.
+/// Collective.
 fn node(of: &Neighborhood<'_>, private: &HostComm) -> Result<Option<i64>> {
     // If the host fails here, it fails on this process only, and others wait.
     let known = machine::known(&HostComm(of.comm)).unwrap_or(None);

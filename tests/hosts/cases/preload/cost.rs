@@ -1,4 +1,4 @@
-//! The cost of preloading: nothing but a little memory and time for programs without MPI, and a few instructions for a query.
+//! The cost of preloading: only a little memory and time for programs without MPI, and a few instructions for a query.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::Preload;
 use crate::session::{Session, word};
 
 impl Preload<'_> {
-    /// Programs without MPI load nothing and print nothing, and it costs them little.
+    /// Programs without MPI load nothing and print nothing, and pay little.
     pub(super) fn without_mpi(&mut self) -> Result<(), String> {
         let one = self.one.clone();
         let mut shell = Command::new("bash");
@@ -19,8 +19,8 @@ impl Preload<'_> {
         let steps = self.steps.clone();
         self.checks("no MPI is loaded by it", "mapped: 0 MPI, 1 of ours\n", &[&steps, "mpis"]);
 
-        // The middle of several, as it differs with where things are loaded. Of files only those count that a process has
-        // not without the library: of the others the kernel maps what it happens to have at hand.
+        // The median of several, since it depends on load addresses. Only files that a process does not have without
+        // the library count: of the others, the kernel maps the pages that it happens to have in memory.
         let smaps = |session: &mut Session<'_>, library: Option<&Path>| {
             let mut cat = Command::new("cat");
             library.map(|library| cat.env("LD_PRELOAD", library));
@@ -67,9 +67,9 @@ impl Preload<'_> {
         Ok((sum / calls).round() as i64)
     }
 
-    /// A query takes four instructions more, of a module that loads its MPI late a hundred at most.
+    /// A query takes four instructions more; from a module that loads its MPI late, at most a hundred.
     pub(super) fn cost_of_a_query(&mut self) -> Result<(), String> {
-        // Under the others it is the same code; valgrind bears these.
+        // Other MPIs use the same code; these run under valgrind.
         let bears = ["mpich", "openmpi", "mpich5", "openmpi5"];
         if self.session.host.shortened || !bears.contains(&&self.session.host.name[..]) {
             return Ok(());
@@ -93,7 +93,7 @@ impl Preload<'_> {
     }
 }
 
-/// The memory of a process, in kB: of each mapping its file, what is in memory, and what is the process' own of that.
+/// The memory of a process, in kB: for each mapping its file, its resident memory, and the process's private part.
 struct Mapped(Vec<(String, i64, i64)>);
 
 impl Mapped {
@@ -114,7 +114,7 @@ impl Mapped {
         Self(all)
     }
 
-    /// The memory of the process' own.
+    /// The private memory of the process.
     fn own(&self) -> i64 {
         self.0.iter().map(|(.., own)| own).sum()
     }

@@ -1,4 +1,4 @@
-//! No library for the MPI, no MPI, or no function: using the MPI's own functions, or an error says what is missing.
+//! No library for the MPI, no MPI, or no function: the MPI's own functions are used, or an error names what is missing.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,13 +11,13 @@ use crate::session::{Session, word};
 use crate::testlist::top;
 
 impl Preload<'_> {
-    /// Without a library for this MPI, or with a wrong one, using the MPI's own functions, and a line says so where a
-    /// report is asked for.
+    /// Without a library for this MPI, or with a wrong one, the MPI's own functions are used, and a line reports that
+    /// if a report is requested.
     pub(super) fn no_library(&mut self) -> Result<(), String> {
         let linked = self.linked.clone();
         let none = self.site("none", &[])?;
         self.refused("no library at all", &none, "none/cartograph has no library for lib");
-        // A tool, for which the host's functions come behind.
+        // A tool, behind which the host's functions come.
         let tool = self.tool.clone();
         let right = self.prints(&[&tool, &none], &format!("{THEIRS}next: 3\n"), &[&linked, "self"]);
         self.session.check("no library at all, and a tool", right);
@@ -45,8 +45,8 @@ impl Preload<'_> {
         self.session.check(what, quiet && reported);
     }
 
-    /// A file of the MPI's name is loaded before the MPI, which is needed by its path: what needs the name gets that
-    /// file.
+    /// A file with the MPI's name is loaded before the MPI, which is needed by its path: objects that need the name get
+    /// that file.
     pub(super) fn behind_another(&mut self) -> Result<(), String> {
         let own = self.own.clone();
         let is_mpi = |name: &String| {
@@ -73,7 +73,7 @@ impl Preload<'_> {
         let search = format!("LD_LIBRARY_PATH={folder}:{folder}/mpich");
         let (steps, f, b) = (self.steps.clone(), word(&front), word(&behind));
         let words = [&steps[..], "load", f, "load", b, "call", b, "finish", b];
-        // Open MPI alone does not find its own parts then.
+        // Open MPI itself does not find its own parts then.
         if self.runs(&[], &[&search], &words) {
             let one = self.one.clone();
             let own = self.runs(&[&one], &[&search], &words)
@@ -92,7 +92,8 @@ impl Preload<'_> {
         mpi_of(&mut self.session, &linked)
     }
 
-    /// Checks that a command ends with code 127 and one line. It runs without the launcher, which has codes of its own.
+    /// Checks that a command ends with code 127 and one line. It runs without the launcher, which has its own exit
+    /// codes.
     pub(super) fn ends(&mut self, what: &str, library: &Path, pattern: &str, words: &[&str]) {
         let mut command = Command::new("timeout");
         command.arg("60").args(words).env("LD_PRELOAD", library).envs(self.session.host.settings());
@@ -102,7 +103,7 @@ impl Preload<'_> {
         self.session.check(what, right);
     }
 
-    /// A missing function is an error where it is called, and only there.
+    /// A missing function is an error when it is called, and only then.
     pub(super) fn missing_functions(&mut self) -> Result<(), String> {
         let (one, steps, linked) = (self.one.clone(), self.steps.clone(), self.linked.clone());
         let pattern = "undefined symbol: MPI_Cart_create: no MPI is loaded";
@@ -118,7 +119,7 @@ impl Preload<'_> {
         Ok(())
     }
 
-    /// With MPI in the program its own functions are called, without a word.
+    /// If the MPI is linked into the program, its own functions are called, without a message.
     pub(super) fn mpi_in_the_program(&mut self) {
         if self.session.host.name != "mpich" {
             return;

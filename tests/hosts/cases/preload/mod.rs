@@ -1,6 +1,6 @@
-//! The one library to preload for every MPI, `build/lib/libcartograph.so`, with a host's programs: an MPI that is loaded
-//! late, privately, beside another or not at all; tools; what is missing; cost. Whole programs run with it are the lines
-//! `forwarded` of the list.
+//! The one library to preload for every MPI, `build/lib/libcartograph.so`, with a host's programs: an MPI that is
+//! loaded late, privately, next to another or not at all; tools; missing libraries; cost. Whole programs run with it on
+//! the lines `forwarded` of the list.
 
 mod cost;
 mod missing;
@@ -19,7 +19,7 @@ use crate::testlist::top;
 
 const SHARED: [&str; 3] = ["-fPIC", "-shared", "-Wl,--no-as-needed"];
 
-/// The lines of a module by which functions answer.
+/// The lines of a module in which functions answer.
 const MODULE_OURS: &str = "module.so: Cartograph\n";
 
 struct Preload<'a> {
@@ -78,8 +78,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
 }
 
 impl Preload<'_> {
-    /// Runs one process with these libraries; returns whether it succeeds. MPICH 4.0.2's mpiexec is now and then killed by
-    /// SIGPIPE itself where a program without MPI ends at once.
+    /// Runs one process with these libraries; returns whether it succeeds. MPICH 4.0.2's mpiexec is occasionally killed
+    /// by SIGPIPE if a program without MPI ends at once.
     fn runs(&mut self, preloaded: &[&Path], settings: &[&str], words: &[&str]) -> bool {
         self.session.preloaded = preloaded.iter().map(|path| path.to_path_buf()).collect();
         for _ in 0..4 {
@@ -95,7 +95,7 @@ impl Preload<'_> {
         false
     }
 
-    /// Returns whether a process prints this, and Cartograph nothing.
+    /// True if a process prints this, and Cartograph nothing.
     fn prints(&mut self, preloaded: &[&Path], expected: &str, words: &[&str]) -> bool {
         self.runs(preloaded, &[], words) && self.session.out == expected && self.session.is_quiet()
     }
@@ -107,7 +107,7 @@ impl Preload<'_> {
         self.session.check(what, right);
     }
 
-    /// Returns whether Cartograph printed this number of lines on stderr, all with this pattern.
+    /// True if Cartograph printed this number of lines on stderr, all with this pattern.
     fn says(&self, lines: usize, pattern: &str) -> bool {
         let all = self.session.said("^cartograph: ");
         all == lines && self.session.said(&format!("^cartograph: .*{pattern}")) == lines
@@ -131,8 +131,9 @@ impl Preload<'_> {
         needed.filter_map(name).collect()
     }
 
-    /// It needs no MPI, and exports the host's names of the chapter: others would make programs that look for them find what
-    /// some MPIs do not have. Those by which libraries notice the end of sessions take a session, which there is not then.
+    /// It needs no MPI, and exports the host's names of the chapter: with others, programs would find functions that
+    /// some MPIs do not have. The functions with which libraries notice the end of sessions take a session, so they are
+    /// harmless.
     fn contents(&mut self) -> Result<(), String> {
         let (one, own) = (self.one.clone(), self.own.clone());
         let needed = self.needs(&one);
@@ -150,7 +151,7 @@ impl Preload<'_> {
         Ok(())
     }
 
-    /// An MPI that comes with the program, late and for itself, for everybody, or by Python.
+    /// An MPI that comes with the program, or late: privately, visible to all, or through Python.
     fn late_mpi(&mut self) {
         let (linked, steps, module) =
             (self.linked.clone(), self.steps.clone(), self.module.clone());
@@ -162,7 +163,7 @@ impl Preload<'_> {
         self.checks("late and private", &expected, &[&[&steps[..]], &words[..]].concat());
         let words = [&steps[..], "global", m, "call", m, "finish", m];
         self.checks("late and for everybody", MODULE_OURS, &words);
-        // A module without a needed MPI, loaded by one that has it.
+        // A module without a dependency on MPI, loaded by one that has it.
         let outer = self.session.work("outer.so");
         let work = self.session.work("");
         let work = word(&work).trim_end_matches('/');
@@ -180,7 +181,7 @@ impl Preload<'_> {
         self.checks("Python loads it", "Cartograph\n", &["python3", word(&late)]);
     }
 
-    /// Names without an underscore: a program's own functions, or else the host's procedures, which call ours.
+    /// Names without an underscore: a program's own functions, or the host's procedures, which call ours.
     fn other_names(&mut self) {
         let (one, built, steps) = (self.one.clone(), self.own.clone(), self.steps.clone());
         let own = self.session.compile("own.so", "c_tests/preload/own_names.c", &SHARED);
@@ -247,7 +248,7 @@ impl Preload<'_> {
         Ok(())
     }
 
-    /// Tools by `RTLD_NEXT`, in front and behind.
+    /// Tools that use `RTLD_NEXT`, in front and behind.
     fn tools(&mut self) {
         let (one, tool) = (self.one.clone(), self.tool.clone());
         let (linked, steps, m) = (self.linked.clone(), self.steps.clone(), self.module.clone());
@@ -275,7 +276,7 @@ impl Preload<'_> {
             let theirs = self.session.compile_with(&compiler, &name, MODULE, &SHARED);
             let t = word(&theirs);
             let begin = [&steps[..], "load", m, "call", m, "load", t, "call", t, "call", m];
-            // What the bare hosts do not bear is not asked of us.
+            // Combinations that fail on the bare hosts are not tested.
             if self.runs(&[], &[], &[&begin[..], &["finish", m]].concat()) {
                 let lines = format!("{MODULE_OURS}{name}: Cartograph\n").repeat(2);
                 let words = [&begin[..], &["call", t, "finish", m]].concat();

@@ -1,5 +1,5 @@
-//! Stand-ins for MPIs of the standard ABI that are not here, made of MPICH's: one that calls itself Open MPI, one
-//! without `PMPI_` names, and one that has these in a library of their own.
+//! Stand-ins for MPIs with the standard ABI that are not installed, made from MPICH's: one that reports itself as Open
+//! MPI, one without `PMPI_` names, and one that has these in a separate library.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::session::word;
 
 const MPI: &str = "libmpi_abi.so.1";
 
-/// The bytes with one text in place of another as long.
+/// The bytes with one text replaced by another of the same length.
 fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut bytes = bytes.to_vec();
@@ -46,7 +46,7 @@ impl Preload<'_> {
         }
         self.wraps(&own, &open, &words);
 
-        // As a name in a library's table, that text stands behind a zero. What is found by it is not found any more.
+        // As a name in a library's table, that text is preceded by a zero. The symbol can no longer be found.
         let without = self.stand_in("without", MPI, &replaced(&bytes, b"\0PMPI_", b"\0QMPI_"))?;
         self.answers("it has no PMPI_ names", &one, &without, THEIRS, &words);
         let settings = [&without[..], "CARTOGRAPH_REPORT=1"];
@@ -84,7 +84,7 @@ impl Preload<'_> {
         Ok(format!("LD_LIBRARY_PATH={}:{theirs}:{theirs}/mpich", folder.display()))
     }
 
-    /// Beside the library `name` makes one of the MPI's name, with the `MPI_` names, that go on to those there.
+    /// Creates a library with the MPI's name next to the library `name`, with `MPI_` names that call those there.
     fn forwards(&mut self, mpi: &Path, name: &str) -> Result<(), String> {
         let goes_on = |profiled: &String| {
             let plain = profiled.strip_prefix('P')?;

@@ -1,4 +1,4 @@
-//! Files that are there already stay as they are, whoever wrote them; the program runs.
+//! Existing files do not change, whoever wrote them; the program runs.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -32,7 +32,7 @@ impl Recorder<'_, '_> {
         self.session.check(what, right);
     }
 
-    /// Returns whether rank 1 of the program says what it has sent.
+    /// True if rank 1 of the program prints what it has sent.
     fn sends(&self) -> bool {
         self.session.out.lines().any(|line| line.starts_with("1 {\"sent\""))
     }
@@ -58,7 +58,7 @@ impl Recorder<'_, '_> {
         let ran = self.again(2, &[&program]);
         let right = ran && self.session.is_quiet() && self.same(2);
         self.session.check("an empty directory is taken", right);
-        // A link that comes while the program runs.
+        // A link that is created while the program runs.
         let thesis = self.session.write("mine/thesis", "mine\n");
         let more = self.more.clone();
         let ran = self.recorded(2, &[&more, "planted", word(&traffic), word(&thesis)]);
@@ -70,7 +70,7 @@ impl Recorder<'_, '_> {
             "no link is followed to another file, and that is said once",
             ran && kept && told,
         );
-        // Where nothing can be written the program runs as without, and one process says why.
+        // If nothing can be written, the program runs as without the recorder, and one process prints the reason.
         let file = self.session.write("file", "\n");
         self.traffic = file.join("x");
         let library = self.library.clone();
@@ -82,7 +82,7 @@ impl Recorder<'_, '_> {
         Ok(())
     }
 
-    /// A program beside others that are not recorded: nobody waits for these.
+    /// A program with others that are not recorded: no rank waits for these.
     pub(super) fn beside_others(&mut self) {
         let bare = self.session.preload();
         self.session.preloaded = vec![self.library.clone()];

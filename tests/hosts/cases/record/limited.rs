@@ -5,7 +5,7 @@ use std::fs;
 use super::{Parts, Recorder, command, parts, word};
 
 impl Recorder<'_, '_> {
-    /// Records a program of one process that sends to itself, and returns how many messages it says that it sent.
+    /// Records a program of one process that sends to itself, and returns the number of messages that it reports.
     fn busy(&mut self, keeps: &str, program: &[&str]) -> Option<u64> {
         self.clear();
         let command = command();

@@ -1,5 +1,5 @@
-//! Recordings say what the program has sent, message by message: in C and Fortran, with threads, with tools on either side and
-//! Cartograph behind, and of jobs that do not come to their end. Files that were there before stay as they were.
+//! Recordings contain what the program has sent, message by message: in C and Fortran, with threads, with tools on
+//! either side and Cartograph behind, and for jobs that do not complete. Existing files do not change.
 
 mod kept;
 mod limited;
@@ -27,7 +27,7 @@ struct Recorder<'a, 'b> {
     session: &'a mut Session<'b>,
     /// The directory of recordings.
     traffic: PathBuf,
-    /// The recorder to preload for every MPI that has what the host has.
+    /// The recorder to preload for every MPI that has the host's functions.
     library: PathBuf,
     /// `record.c`, which prints what must be in the recording, as most programs here do.
     program: String,
@@ -68,14 +68,14 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
 }
 
 impl Recorder<'_, '_> {
-    /// Runs processes of a program under the recorder, over what is there.
+    /// Runs processes of a program under the recorder, with the existing files.
     fn again(&mut self, processes: u32, program: &[&str]) -> bool {
         let command = command();
         let exec = [word(&command), "exec", "--record", word(&self.traffic)];
         self.session.run(processes, &[], &[&exec, program].concat())
     }
 
-    /// Runs processes of a program under the recorder, with nothing from before.
+    /// Runs processes of a program under the recorder, without existing files.
     fn recorded(&mut self, processes: u32, program: &[&str]) -> bool {
         self.clear();
         self.again(processes, program)
@@ -98,7 +98,8 @@ impl Recorder<'_, '_> {
         };
     }
 
-    /// Returns whether the recording of so many processes says what each of them printed; else the difference is shown.
+    /// True if the recording of this number of processes has what each of them printed; otherwise the difference is
+    /// shown.
     fn same(&mut self, processes: u32) -> bool {
         let parts = Parts::read(&self.traffic);
         let mut same = parts.ranks().eq(0..processes);
@@ -117,18 +118,18 @@ impl Recorder<'_, '_> {
         same
     }
 
-    /// The lines of all files of the recording with this in them.
+    /// The lines of all files of the recording that contain this text.
     fn lines(&self, pattern: &str) -> usize {
         count(&parts::text(&self.traffic), pattern)
     }
 
-    /// Returns whether `cartograph show` prints a line like this of the recording.
+    /// True if `cartograph show` prints a matching line for the recording.
     fn shows(&mut self, pattern: &str) -> bool {
         self.session.finish(Command::new(command()).arg("show").arg(&self.traffic));
         count(&self.session.out, pattern) > 0
     }
 
-    /// A program that sends while the host copies a communicator's attributes loses none of them.
+    /// A program that sends while the host copies a communicator's attributes loses none of its messages.
     fn callbacks(&mut self) {
         let program = self.session.compile("callbacks", "c_tests/lifetime/callbacks.c", &[]);
         let program = word(&program);
@@ -194,7 +195,7 @@ impl Recorder<'_, '_> {
         self.session.check("the switches that Slurm tells of are noted", right);
     }
 
-    /// The time of each process is noted, and nothing else.
+    /// Only the time of each process is recorded.
     fn clock(&mut self) {
         let directory = self.session.work("clock");
         for options in [&[][..], &["--reorder", "on"]] {
@@ -247,9 +248,9 @@ impl Recorder<'_, '_> {
         self.session.check("children of a process with threads end", right);
     }
 
-    /// Recordings of jobs on their way, and of those that do not come to their end.
+    /// Recordings of running jobs, and of jobs that do not complete.
     fn without_an_end(&mut self) {
-        // The program sets the clock forward by which parts are written.
+        // The program advances the clock by which parts are written.
         let source = "c_tests/record/record_clock.c";
         let clock = self.session.compile("clock.so", source, &["-pthread", "-fPIC", "-shared"]);
         let (library, more) = (self.library.clone(), self.more.clone());
@@ -259,11 +260,11 @@ impl Recorder<'_, '_> {
         let right = right && self.lines("\"part\":[01],") == 4 && self.lines(COMPLETE) == 2;
         let right = right && self.shows("^sent to others: 212 messages, 212 B$");
         self.session.check("parts on the way have what came since the last", right);
-        // The launcher says that processes were killed.
+        // The launcher reports that processes were killed.
         let ended = self.preloading(&hurried, 2, &[&more, "killed"]);
         let right = !ended && self.same(2) && self.lines(COMPLETE) == 0;
         self.session.check("a job that is killed leaves what it had", right);
-        // A launcher may kill one process as soon as another has ended so: then once more.
+        // A launcher may kill one process as soon as another has ended in this way: then the run is repeated.
         let right = (0..5).any(|_| {
             self.recorded(2, &[&more, "exit"]);
             self.same(2)

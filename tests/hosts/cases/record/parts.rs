@@ -1,4 +1,4 @@
-//! A recording as it lies in its files.
+//! The files of a recording.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ pub(super) fn text(directory: &Path) -> String {
     files.map(|file| fs::read_to_string(file.path()).unwrap_or_default()).collect()
 }
 
-/// The lines of each rank out of all of its parts: those of messages as one sum for each other process, at the end.
+/// The lines of each rank from all of its parts, with messages summed per other process, at the end.
 pub(super) struct Parts(BTreeMap<u32, Vec<String>>);
 
 impl Parts {
@@ -60,13 +60,13 @@ impl Parts {
         messages
     }
 
-    /// Returns whether a line of a rank is like this.
+    /// True if a line of a rank matches.
     pub(super) fn has(&self, rank: u32, pattern: &str) -> bool {
         let pattern = Regex::new(pattern).expect("a pattern");
         self.lines(rank).iter().any(|line| pattern.is_match(line))
     }
 
-    /// The group of a pattern in the only line of a rank that is like it.
+    /// The group of a pattern in the only matching line of a rank.
     pub(super) fn captured(&self, rank: u32, pattern: &str) -> String {
         let pattern = Regex::new(pattern).expect("a pattern");
         let mut found = self.lines(rank).iter().filter_map(|line| pattern.captures(line));

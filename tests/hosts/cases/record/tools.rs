@@ -1,4 +1,5 @@
-//! The recorder among others who wrap: tools on either side, of which each sees each of its calls once, and Cartograph behind.
+//! The recorder together with other wrappers: tools on either side, each of which sees each of its calls once, and
+//! Cartograph behind.
 
 use super::Recorder;
 use crate::testlist::top;

@@ -1,4 +1,4 @@
-//! A recording weighs the grids and graphs of the next run.
+//! A recording sets the weights of grids and graphs in the next run.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ struct Next<'a, 'b, 'c> {
 }
 
 impl Next<'_, '_, '_> {
-    /// Runs on nodes that have a row of the grid each and even ranks with the next.
+    /// Runs on nodes that each have a row of the grid, with even ranks before the next row's.
     fn runs(&mut self, processes: u32, options: &[&str], settings: &[&str]) -> bool {
         let command = command();
         let layout = format!("CARTOGRAPH_LAYOUT={}x2", processes / 2);
@@ -30,7 +30,7 @@ impl Next<'_, '_, '_> {
         self.runs(processes, &["--report", "--traffic", word(&learned)], settings)
     }
 
-    /// Checks a run with the recording, and what its report says.
+    /// Checks a run with the recording, and its report.
     fn says(&mut self, what: &str, settings: &[&str], patterns: &[&str]) {
         let ran = self.weighed(8, settings);
         let session = &mut *self.recorder.session;
@@ -38,7 +38,7 @@ impl Next<'_, '_, '_> {
         session.check(what, right);
     }
 
-    /// Checks that the program runs as without the recording, and that one line says why.
+    /// Checks that the program runs as without the recording, and that one line gives the reason.
     fn without(&mut self, what: &str, processes: u32, why: &str) {
         let ran = self.weighed(processes, &[]);
         let session = &mut *self.recorder.session;
@@ -48,7 +48,7 @@ impl Next<'_, '_, '_> {
         session.check(what, right);
     }
 
-    /// Returns whether `MPI_Cart_map` has given each process the rank that it has in the grid.
+    /// True if `MPI_Cart_map` has given each process its rank in the grid.
     fn maps_as_the_grid(&self) -> bool {
         let numbers = |name: &str| -> Option<Vec<usize>> {
             let line =

@@ -18,8 +18,8 @@ const WRAPPED: &str = r"(?x)MPI_(?:
         |[Ss]can|[Ee]xscan)(?:_init)?(?:_c)?
     )";
 
-/// Checks that all that mpi.h declares of them are wrapped, by both names, and nothing else. Returns the kind of recorder
-/// that fits the host, and what the host has beyond MPI-3 as definitions for `record.c`.
+/// Checks that all of them that mpi.h declares are wrapped, under both names, and nothing else. Returns the kind of
+/// recorder that fits the host, and the host's features beyond MPI-3 as definitions for `record.c`.
 pub(super) fn check(session: &mut Session<'_>) -> (&'static str, Vec<&'static str>) {
     let declared = declared(session, WRAPPED);
     let has = |name: &str| declared.contains(name);

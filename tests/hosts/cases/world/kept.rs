@@ -1,5 +1,5 @@
-//! Who keeps the ranks: jobs whose processes differ or are another profile's, children, programs that know sessions
-//! alone.
+//! Jobs that keep ranks: those whose processes differ or have the profile of another program, children, and programs
+//! that use only sessions.
 
 use std::io::{BufRead, BufReader};
 use std::mem;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::{list, ordered, profile};
 use crate::session::{Session, word};
 
-/// All keep their ranks where processes differ or there is no right order, and one line says why.
+/// All keep their ranks if processes differ or there is no valid order, and one line gives the reason.
 pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
     let same = "0,1,2,3";
     let program = word(program);
@@ -86,12 +86,12 @@ pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
     session.check("two programs without it", ran && session.said("cartograph") == 0);
 }
 
-/// Jobs that wait for a process without the library: they run beside the other checks.
+/// Jobs that wait for a process without the library: they run alongside the other checks.
 pub(super) struct Waiting(Vec<(&'static str, JoinHandle<String>)>);
 
 impl Waiting {
-    /// Starts a job with a process that lacks the library, and one with two programs of which one has it. That Open MPI
-    /// tells processes of, and they do not wait.
+    /// Starts a job with a process that lacks the library, and one with two programs, only one of which has it. Open
+    /// MPI tells processes about the second, so they do not wait.
     pub(super) fn begin(session: &mut Session<'_>) -> Self {
         let wait = session.compile("wait", "c_tests/world/wait.c", &[]);
         let mut jobs = Vec::new();
@@ -125,11 +125,11 @@ impl Waiting {
     }
 }
 
-/// The beginning of the line by which a process says that it waits.
+/// The beginning of the line with which a process reports that it waits.
 const WAITS: &str = "cartograph: MPI_Init has been waiting for 10 s: ";
 
-/// Reads what a job prints on stderr, and ends it soon after the first line says that it waits: processes that wait take a
-/// processor. Others have time to say it too.
+/// Reads a job's stderr, and ends the job soon after the first line that reports waiting: waiting processes take a
+/// processor. Other processes have time to print the line too.
 fn until_told(job: &mut Child) -> String {
     let mut text = String::new();
     let mut told = false;
@@ -137,7 +137,7 @@ fn until_told(job: &mut Child) -> String {
     for line in stderr.lines().map_while(Result::ok) {
         if line.starts_with(WAITS) && !mem::replace(&mut told, true) {
             thread::sleep(Duration::from_secs(2));
-            // `timeout` passes it on.
+            // `timeout` passes the signal on.
             let _ = Command::new("kill").arg(job.id().to_string()).status();
         }
         text += &line;
@@ -147,7 +147,7 @@ fn until_told(job: &mut Child) -> String {
     text
 }
 
-/// As `ordered`, with a file that the next order leaves alone.
+/// Like `ordered`, with a file that the next order does not touch.
 fn ordered_for_itself(session: &Session<'_>, order: &[u32]) -> String {
     let (from, to) = (ordered(session, order), session.work(&format!("{}.json", order.len())));
     let from = from.split_once('=').map_or("", |(_, file)| file);
@@ -155,7 +155,7 @@ fn ordered_for_itself(session: &Session<'_>, order: &[u32]) -> String {
     format!("CARTOGRAPH_WORLD={}", to.display())
 }
 
-/// Of two programs one has the library: Open MPI tells processes that there are two, and all keep their ranks.
+/// Only one of two programs has the library: Open MPI tells processes that there are two, and all keep their ranks.
 pub(super) fn lacking_in_one_program(session: &mut Session<'_>, program: &Path) {
     if !session.host.name.starts_with("openmpi") {
         return;
@@ -170,7 +170,8 @@ pub(super) fn lacking_in_one_program(session: &mut Session<'_>, program: &Path) 
     session.check("one of two programs has the library", ran && said);
 }
 
-/// Children keep their ranks, and parents are to them in the order. Not where the host alone does not start any here.
+/// Children keep their ranks, and see their parents in the new order. Skipped if the host itself cannot start children
+/// here.
 pub(super) fn spawned(session: &mut Session<'_>) {
     let program = session.compile("world_spawn", "c_tests/world/world_spawn.c", &[]);
     let with = std::mem::take(&mut session.preloaded);
@@ -180,8 +181,8 @@ pub(super) fn spawned(session: &mut Session<'_>) {
     if starts {
         let order = [0, 2, 1];
         let setting = ordered(session, &order);
-        // On a busy machine MPICH 5 alone hangs in MPI_Comm_spawn as well: 15 of 24 runs at six jobs at once. `timeout` ends
-        // such a run with 124.
+        // On a busy machine, MPICH 5 hangs in MPI_Comm_spawn even without Cartograph: 15 of 24 runs at six jobs at
+        // once. `timeout` ends such a run with 124.
         let passed = (0..6).any(|_| {
             session.run(3, &[&setting], &[word(&program), &list(&order)]) || session.code != 124
         });

@@ -1,4 +1,5 @@
-//! Programs of `c_tests` and `fortran`, and mpi4py's own tests, answer as on the bare host with MPI_COMM_WORLD in other orders.
+//! Programs of `c_tests` and `fortran`, and mpi4py's own tests, give the same output as on the bare host with
+//! MPI_COMM_WORLD in other orders.
 
 use super::super::Outcome;
 use super::super::mpi4py::Mpi4py;
@@ -19,7 +20,7 @@ const SOURCES: [&str; 11] = [
     "fortran/topology/poisson.f90",
 ];
 
-/// mpi4py's tests but those of children, and of windows, in which MPICH 4.0.2 loses what is put on one machine.
+/// mpi4py's tests except those of children, and of windows, in which MPICH 4.0.2 loses data put on the same machine.
 const LEFT_OUT: [&str; 12] = [
     "-x",
     "test_spawn",
@@ -35,7 +36,7 @@ const LEFT_OUT: [&str; 12] = [
     "test_rma_nb",
 ];
 
-/// Lines that a program prints, but for those that a host does not write, and what MPICH writes past the last weight.
+/// The lines that a program prints, except those that a host does not write, and MPICH's output past the last weight.
 fn defined(text: &str) -> Vec<String> {
     let is_defined = |line: &&str| {
         !["unweighted at most", "weighted at most 6 and 6"].iter().any(|words| line.contains(words))

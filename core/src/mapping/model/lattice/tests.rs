@@ -8,7 +8,7 @@ use super::{Divisor, Grid, Lattice};
 use crate::mapping::Offset;
 use crate::mapping::model::cost::Adjacency;
 
-/// The edges among some cells, by their places in the list.
+/// The edges among some cells, by their positions in the list.
 fn among(lattice: &Lattice, cells: &[u32]) -> BTreeMap<(usize, usize), i64> {
     let mut edges = BTreeMap::new();
     for (from, cell) in cells.iter().enumerate() {
@@ -21,7 +21,7 @@ fn among(lattice: &Lattice, cells: &[u32]) -> BTreeMap<(usize, usize), i64> {
     edges
 }
 
-/// With steps of one, and half around a ring, which lead back as well.
+/// With steps of one, and steps halfway around a ring, which also lead back.
 #[test]
 fn a_box_has_the_edges_of_its_cells() {
     for dims in [vec![6], vec![4, 3], vec![2, 1, 4], vec![3, 2, 2], vec![1, 5], vec![4, 4]] {
@@ -36,7 +36,7 @@ fn a_box_has_the_edges_of_its_cells() {
             stencil.push(Offset { by: half.collect(), weight: 11 });
             let grid = Grid::new(dims.clone(), periodic, stencil);
             let cells = grid.vertices();
-            // Of many cells a few choices, of which one is four corners half around both rings.
+            // For many cells, a few choices, one of which is four corners halfway around both rings.
             for lattice in [Lattice::directed(&grid), Lattice::symmetric(&grid)] {
                 for mask in (1..1_u32 << cells).filter(|mask| cells < 16 || mask % 257 == 0) {
                     let some: Vec<u32> =

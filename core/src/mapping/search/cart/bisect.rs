@@ -1,12 +1,12 @@
 //! Bisection: nodes and cells are cut in two until one node is left. The plane between the halves is full if that costs
-//! no more than a plane with a step across the cheapest dimension.
+//! no more than a plane with a step along the cheapest dimension.
 
 use std::cmp::Ordering;
 
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::lattice::Lattice;
 
-/// The node of each of these cells, one of those in `sequence`, which have the given sizes; other cells are on node 0.
+/// The node of each of these cells, one of those in `sequence`, which have the given sizes; other cells get node 0.
 pub(super) fn bisect(
     lattice: &Lattice,
     mut cells: Vec<u32>,
@@ -21,7 +21,7 @@ pub(super) fn bisect(
 
 /// A cut of a set of cells.
 struct Plane {
-    /// The dimension across which it lies, and that along which a step in it costs least.
+    /// The dimension across which it lies, and the dimension along which a step in it costs least.
     across: usize,
     step: usize,
     /// The lowest and the highest coordinate of the cells across it.
@@ -38,7 +38,7 @@ struct Bisection<'a> {
 }
 
 impl Bisection<'_> {
-    /// Puts cells on nodes that have as many places together.
+    /// Assigns cells to nodes with the same total size.
     fn divide(&mut self, cells: &mut [u32], nodes: &[u32]) {
         if let [node] = nodes {
             cells.iter().for_each(|cell| self.node_of[*cell as usize] = *node);
@@ -51,7 +51,7 @@ impl Bisection<'_> {
         self.divide(second, &nodes[split..]);
     }
 
-    /// The cut of these cells that costs least.
+    /// The cheapest cut of these cells.
     fn choose(&self, cells: &[u32], nodes: &[u32]) -> Plane {
         let axes = self.lattice.axes();
         let mut low = vec![u32::MAX; axes.len()];
@@ -64,7 +64,7 @@ impl Bisection<'_> {
             }
         }
         let extent = |i: usize| high[i] - low[i] + 1;
-        // The cost of a plane across the middle. A ring takes two planes, which is no reason to cut it later.
+        // The cost of a plane through the middle. A ring takes two planes, which is no reason to cut it later.
         let price = |i: usize| axes[i].weight * 1024 * cells.len() as i64 / i64::from(extent(i));
         let mut order: Vec<usize> = (0..axes.len()).filter(|i| extent(*i) > 1).collect();
         order.sort_by_key(|i| price(*i));
@@ -87,8 +87,8 @@ impl Bisection<'_> {
         Plane { across, step, extent: (low[across], high[across]), split, size }
     }
 
-    /// The number of nodes at the front that fill whole planes of cells, as near to half of all as possible, and the cells
-    /// that they have.
+    /// The number of nodes at the front that fill whole planes of cells, as close to half of the total as possible, and
+    /// the number of their cells.
     fn half(&self, nodes: &[u32], all: usize, plane: usize) -> Option<(usize, usize)> {
         let sizes = nodes[..nodes.len() - 1].iter().scan(0, |sum, node| {
             *sum += self.sizes[*node as usize] as usize;
@@ -98,8 +98,8 @@ impl Bisection<'_> {
         full.min_by_key(|(_, sum)| all.abs_diff(2 * sum))
     }
 
-    /// Brings the cells before a plane to the front: those with the lowest coordinates across it, and of the plane that
-    /// is needed in part those with the lowest ones along its step.
+    /// Moves the cells before a plane to the front: those with the lowest coordinates across it, and from a plane that
+    /// is needed only in part, those with the lowest ones along its step.
     fn select(&self, cells: &mut [u32], plane: Plane) {
         let Plane { across, step, extent: (low, high), size, .. } = plane;
         let (axis, along) = (&self.lattice.axes()[across], &self.lattice.axes()[step]);
@@ -111,7 +111,7 @@ impl Bisection<'_> {
             before += counts[last];
             last += 1;
         }
-        // What is before the plane, the plane, what has not been looked at, what is behind.
+        // The regions before the plane, on the plane, not yet examined, and behind.
         let (mut low, mut at, mut high) = (0, 0, cells.len());
         while at < high {
             match coordinate(cells[at]).cmp(&last) {

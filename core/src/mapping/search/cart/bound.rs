@@ -1,27 +1,28 @@
-//! A lower bound on the edges between nodes of any mapping of a grid.
+//! A lower bound on the edges between nodes for any mapping of a grid.
 //!
-//! A node's cells may be pushed together along one dimension after the other (compression): the edges along the
-//! dimensions that leave them only become fewer, in a row as well as in a ring. So the least is reached by a pile of
+//! A node's cells may be pushed together along one dimension after the other (compression), which only reduces the
+//! edges that leave them along the dimensions, in a row as well as in a ring. So the least is reached by a stack of
 //! layers, each no larger than the one below it, and can be found layer by layer and dimension by dimension. Vectors
-//! along no dimension are left out, which makes the bound weaker, not wrong.
+//! along no dimension are omitted, which makes the bound weaker, not wrong.
 //!
-//! No edges lead through a wall; the number that all nodes together would have there is known, and is subtracted. Few large
-//! nodes cannot all be compact and have their share of the walls as well, so for these walls are at a price: what a node has
-//! there counts less, by the same share that what all have there is less. Every price gives a bound (Lagrange's).
+//! No edges lead through a wall; the number that all nodes together would have there is known, and is subtracted. A few
+//! large nodes cannot all be compact and also have their share of the walls, so for these, walls have a price: a node's
+//! edges there count less, and the subtracted total is reduced by the same share. Every price gives a bound (Lagrangian
+//! relaxation).
 
 use super::compact_box::compact_box;
 use crate::mapping::model::lattice::Lattice;
 
-/// Nodes of more cells get a bound in closed form: the exact one takes O(size^2 log(size)).
+/// For larger nodes, the bound has a closed form: the exact one takes O(size^2 log(size)).
 const LARGEST_EXACT: usize = 1024;
 
-/// The price at which an edge through a wall counts nothing. One that leads nowhere else counts `2 * PRICES`.
+/// The price at which an edge through a wall counts nothing. An edge that leads nowhere else counts `2 * PRICES`.
 const PRICES: i64 = 4;
 
 const NEVER: i64 = i64::MAX / 4;
 
-/// A lower bound on the sum of any mapping of the cells to nodes of at most these sizes, which have room for all cells.
-/// The lattice is the directed one. 0 where weights are negative.
+/// A lower bound on the sum of any mapping of the cells to nodes of at most these sizes, which have space for all
+/// cells. The lattice is the directed one. 0 if weights are negative.
 pub(crate) fn lower_bound(lattice: &Lattice, sizes: &[usize]) -> i64 {
     let axes = lattice.axes();
     let cells: usize = axes.iter().map(|axis| axis.size as usize).product();
@@ -32,7 +33,8 @@ pub(crate) fn lower_bound(lattice: &Lattice, sizes: &[usize]) -> i64 {
     let mut sizes: Vec<usize> = sizes.iter().map(|size| (*size).min(cells)).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     let (mut best, walls) = bound_at(0, lattice, &sizes);
-    // As the price rises, bounds rise and then fall: at once unless the nodes' surfaces are less than twice the walls.
+    // As the price rises, bounds rise and then fall: they fall at once unless the surfaces of the nodes are less than
+    // twice the walls.
     if best < walls {
         for price in 1..=PRICES {
             let (bound, _) = bound_at(price, lattice, &sizes);
@@ -45,7 +47,7 @@ pub(crate) fn lower_bound(lattice: &Lattice, sizes: &[usize]) -> i64 {
     (best + 2 * PRICES - 1) / (2 * PRICES)
 }
 
-/// The bound at a price of walls, and the weight of the edges through these, `2 * PRICES` times.
+/// The bound at a price of walls, and the weight of the edges through these, multiplied by `2 * PRICES`.
 fn bound_at(price: i64, lattice: &Lattice, sizes: &[usize]) -> (i64, i64) {
     let sides = sides(lattice, price);
     let cells: usize = sides.iter().map(|side| side.size).product();
@@ -55,7 +57,7 @@ fn bound_at(price: i64, lattice: &Lattice, sizes: &[usize]) -> (i64, i64) {
     let most = sizes.iter().find(is_asked).map_or(0, |size| (*size).min(LARGEST_EXACT));
     let (last, others) = sides.split_last().expect("one dimension at least");
     let layer = cells / last.size;
-    // If no column fills a dimension for less, the simpler form is as good.
+    // If no column that fills a dimension costs less, the simpler form is as good.
     let may_close = sides.iter().any(|side| side.closed > 0);
     let is_layered = may_close && layer <= LARGEST_EXACT && sizes[0] > LARGEST_EXACT;
     let below = surfaces(others, if is_layered { layer } else { most });
@@ -74,8 +76,8 @@ fn bound_at(price: i64, lattice: &Lattice, sizes: &[usize]) -> (i64, i64) {
         let sums = alike.map(|nodes| surface(nodes[0]) * nodes.len() as f64);
         return (bound(sums.sum()), walls);
     }
-    // Which processes take part is open. Each cell costs at least the best share of a surface that its
-    // node's size allows, and the largest nodes allow the best.
+    // Which processes take part is undecided. Each cell costs at least the best share of a surface that its node's size
+    // allows, and the largest nodes allow the best.
     let mut shares = vec![f64::INFINITY];
     for size in 1..exact.len() {
         shares.push(shares[size - 1].min(exact[size] as f64 / size as f64));
@@ -103,10 +105,10 @@ fn sides(lattice: &Lattice, price: i64) -> Vec<Side> {
     sides
 }
 
-/// A dimension, and what the ends of columns of cells along it cost, `2 * PRICES` times.
+/// A dimension, and the cost of the ends of columns of cells along it, multiplied by `2 * PRICES`.
 struct Side {
     size: usize,
-    /// For each `t`, by how much the `t`-th layer of cells makes columns dearer, per cell.
+    /// For each `t`, the increase of a column's cost by the `t`-th layer of cells, per cell.
     hops: Vec<i64>,
     /// The saving of a column that fills the dimension.
     closed: i64,
@@ -141,17 +143,17 @@ impl Side {
 
 /// The least weight of the edges that leave `n` cells, walls included, for every `n` up to `most`.
 fn surfaces(sides: &[Side], most: usize) -> Vec<i64> {
-    // Of no dimensions: nothing, or one cell.
+    // Without dimensions: nothing, or one cell.
     sides.iter().fold(vec![0, 0], |below, side| pile(&below, side, most))
 }
 
-/// Adds a dimension: `below` has the least surface of a layer, by its size. Memory: `8 * most` bytes a layer.
+/// Adds a dimension: `below` has the least surface of a layer, by its size. Memory: `8 * most` bytes per layer.
 fn pile(below: &[i64], side: &Side, most: usize) -> Vec<i64> {
     let largest = below.len() - 1;
     let most = most.min(side.size.saturating_mul(largest));
     let layers = side.size.min(most);
     let mut best = vec![NEVER; most + 1];
-    // By the number of layers and of cells, none of the layers being smaller than those that were looked at.
+    // By the number of layers and of cells, none of the layers being smaller than those already considered.
     let mut least = vec![vec![NEVER; most + 1]; layers + 1];
     least[0][0] = 0;
     for c in (1..=largest).rev() {
@@ -163,7 +165,7 @@ fn pile(below: &[i64], side: &Side, most: usize) -> Vec<i64> {
             let piles = lower[t][c * t..=most - c].iter().map(|before| before + layer);
             let higher = upper[0][c * (t + 1)..].iter_mut().zip(piles.clone());
             higher.for_each(|(least, cost)| *least = (*least).min(cost));
-            // A ring that is full has no ends.
+            // A full ring has no ends.
             if side.closed > 0 && t + 1 == side.size {
                 let full = best[c * (t + 1)..].iter_mut().zip(piles);
                 full.for_each(|(best, cost)| *best = (*best).min(cost - side.closed * c as i64));
@@ -176,8 +178,8 @@ fn pile(below: &[i64], side: &Side, most: usize) -> Vec<i64> {
     best
 }
 
-/// A bound on the same for any size, by the surfaces of all layers: as if there were two sizes of layers, in any parts.
-/// Only steps of one count.
+/// A bound on the same for any size, from the surfaces of all layers: as if there were two sizes of layers in any
+/// proportion. Only steps of one count.
 fn layered(below: &[i64], side: &Side, size: usize) -> f64 {
     let mean = size as f64 / side.size as f64;
     let cost = |small: usize, large: usize| {
@@ -191,11 +193,11 @@ fn layered(below: &[i64], side: &Side, size: usize) -> f64 {
     all.map(|(small, large)| cost(small, large)).fold(f64::INFINITY, f64::min) * (1.0 - 1e-9)
 }
 
-/// A bound on the same for any size: the cells of a box-like set that is as wide in each dimension as
-/// pays, by the inequality of Loomis and Whitney between a volume and its projections.
+/// A bound on the same for any size: the cells of a box-like set that is as wide in each dimension as is best, by the
+/// inequality of Loomis and Whitney between a volume and its projections.
 fn projections(sides: &[Side], size: usize) -> f64 {
     let size = size as f64;
-    // Longer hops are left out.
+    // Longer hops are omitted.
     let walls: Vec<(i64, f64)> = sides.iter().map(|side| (side.step(), side.size as f64)).collect();
     let may_be_compact = walls.iter().all(|(step, _)| *step > 0);
     let compact = may_be_compact.then(|| compact_box(size, &walls));
@@ -214,7 +216,7 @@ mod tests {
     use super::*;
     use crate::mapping::{Grid, Offset};
 
-    /// The least surface of `cells` in layers of at most `widest` from the `layer`-th on: all are tried.
+    /// The least surface of `cells` in layers of at most `widest` from the `layer`-th on, by trying all.
     fn least(
         (below, side): (&[i64], &Side),
         (cells, layer, widest): (usize, usize, usize),
@@ -317,15 +319,15 @@ mod tests {
             let grid = Grid::new(dims.to_vec(), vec![false; dims.len()], stencil);
             lower_bound(&Lattice::directed(&grid), sizes)
         };
-        // A corner, whose square would have a surface of 24 and the rest one of 42, beside walls of 48.
+        // A corner, whose square would have a surface of 24 and the rest one of 42, besides walls of 48.
         assert_eq!(bound(&[12, 12], &[108, 36]), 24);
-        // Halves, also with room to spare for more.
+        // Halves, also with space to spare for more.
         assert_eq!(bound(&[64, 64], &[2048; 2]), 128);
         assert_eq!(bound(&[16, 16, 16], &[2048; 2]), 512);
         assert_eq!(bound(&[6, 4], &[6, 6, 6, 6]), 20);
     }
 
-    /// Two squares of 2,048 cells have 107 edges beside the walls.
+    /// Two squares of 2,048 cells have 107 edges besides the walls.
     #[test]
     fn room_to_spare_on_large_nodes_changes_no_bound() {
         let grid = Grid::new(vec![64, 64], vec![false; 2], Grid::nearest_neighbors(&[1, 1]));

@@ -1,9 +1,9 @@
-//! Bricks: every node the same box, the boxes tiling the grid.
+//! Bricks: every node has the same box, and the boxes tile the grid.
 
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::lattice::Lattice;
 
-/// More bricks than these are not looked at: grids of very many dimensions have too many.
+/// At most this number of bricks is considered: grids of very many dimensions have too many.
 const MOST: usize = 20_000;
 
 /// The number of bricks that are returned.
@@ -45,7 +45,7 @@ fn extend(lattice: &Lattice, rest: u32, sides: &mut Vec<u32>, found: &mut Vec<(i
     }
 }
 
-/// The node of each cell, one of those in `sequence`, if they are bricks of these sides.
+/// The node of each cell, one of those in `sequence`, if nodes have bricks of these sides.
 pub(super) fn fill(lattice: &Lattice, sides: &[u32], sequence: &[u32]) -> Vec<u32> {
     let (Some((inner, outer)), Some(side)) = (lattice.axes().split_last(), sides.last()) else {
         return vec![sequence[0]];

@@ -1,7 +1,8 @@
 //! The box of a volume with the least surface.
 
-/// The sides of the box of this volume whose surface weighs least, by what each dimension's walls weigh and how long it is at
-/// most. The surface across a dimension is the volume by the side, so sides are as the weights.
+/// The sides of the box of this volume with the least surface, given the weight of each dimension's walls and its
+/// maximal length. The surface across a dimension is the volume divided by the side, so sides are in proportion to the
+/// weights.
 pub(super) fn compact_box(volume: f64, walls: &[(i64, f64)]) -> Vec<f64> {
     let first = walls[0].0.max(1) as f64;
     let sides = |unit: f64| {
@@ -9,7 +10,7 @@ pub(super) fn compact_box(volume: f64, walls: &[(i64, f64)]) -> Vec<f64> {
             move |(weight, most): &(i64, f64)| (unit * *weight as f64 / first).clamp(1.0, *most);
         walls.iter().map(side)
     };
-    // In halves: every machine rounds these operations alike.
+    // By bisection: every machine rounds these operations alike.
     let (mut low, mut high) = (0.0, volume * first + 1.0);
     for _ in 0..100 {
         let unit = 0.5 * (low + high);

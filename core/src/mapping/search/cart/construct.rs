@@ -9,7 +9,7 @@ use crate::mapping::model::lattice::Lattice;
 use crate::mapping::search::graph;
 use crate::mapping::search::refine::{LARGE, Partition, swap_pairs};
 
-/// The name of a construction that only exchanges may improve.
+/// The name of a construction that only exchanges can improve.
 const BRICKS: &str = "bricks";
 
 /// A construction.
@@ -42,13 +42,13 @@ impl Shape {
     }
 }
 
-/// A mapping to nodes, to be compared with others.
+/// A mapping to nodes, to compare with others.
 pub(super) struct Candidate {
     /// The node of each cell.
     pub(super) node_of: Vec<u32>,
     /// The cost; edges of both directions count.
     cost: Cost,
-    /// The construction that made it.
+    /// The construction that found it.
     pub(super) algorithm: &'static str,
 }
 
@@ -62,7 +62,7 @@ impl Candidate {
         if goal.key(other.cost) < goal.key(self.cost) { other } else { self }
     }
 
-    /// The one of two whose busiest node has fewer edges, if all edges are not more by [`SPARING`].
+    /// The one of two whose busiest node has fewer edges, if the total is not more by [`SPARING`].
     fn or_sparing(self, other: Self, goal: Goal) -> Self {
         let least = self.cost.inter_node_edges.min(other.cost.inter_node_edges);
         let key = |Cost { inter_node_edges: sum, max_node_edges: most }| {
@@ -73,32 +73,33 @@ impl Candidate {
     }
 }
 
-/// The part of the budget that constructions may take: one in this number.
+/// Constructions may take this fraction of the budget: one divided by this number.
 const CONSTRUCTIONS: i64 = 3;
 
 /// Below this many steps per cell, no construction is attempted.
 const LEAST: i64 = 4;
 
-/// The number of constructions that are made whatever they take: one below this many steps per cell, else four.
+/// The number of constructions that are made at any cost: one below this many steps per cell, otherwise four.
 const FEW: i64 = 15;
 
-/// The factor by which all edges may be more if the busiest node has fewer: an exchange takes as long as on that node.
+/// The total may be larger by this factor if the busiest node has fewer edges, since that determines the time of an
+/// exchange.
 const SPARING: (i64, i64) = (101, 100);
 
-/// From this many steps per cell on, a third more are for the busiest node.
+/// From this many steps per cell on, a third more are used for the busiest node.
 const SPARING_STEPS: i64 = 600;
 
-/// The part of the busiest node's edges that it is to have fewer, one in this number. If it were one edge, J_max would be
-/// worse than the best published one on 9 of 120 grids instead of 4.
+/// The fraction, one divided by this number, by which the busiest node's edges should decrease. With a decrease of one
+/// edge, J_max would be worse than the best published one on 9 of 120 grids instead of 4.
 const FEWER: i64 = 32;
 
-/// The number of cuts along strips that are built: their costs are nearly known before.
+/// The number of cuts along strips that are built: their costs are approximately known before.
 const STRIPS: usize = 6;
 
-/// Maps the cells of a grid to nodes of exactly these sizes, none of them 0, which are as many
-/// places as there are cells. The lattice is symmetric; the goal counts every edge from both of its ends, and so does the
-/// bound, at which the search ends, unless the objective is the maximum; on grids that are not large only if no node has
-/// more than its share, for an exchange takes as long as on the busiest.
+/// Maps the cells of a grid to nodes of exactly these sizes, none of which is 0 and whose sum is the number of cells.
+/// The lattice is symmetric; the goal counts every edge from both of its ends, and so does the bound, at which the
+/// search ends, unless the objective is the maximum; except on large grids, it ends only if no node has more than its
+/// share, since an exchange takes as long as on the busiest.
 pub(super) fn map(
     lattice: &Lattice,
     sizes: &[u32],
@@ -123,7 +124,7 @@ pub(super) fn map(
     if done(&best) {
         return Some(best);
     }
-    // None of 74 grids that bricks tile was improved by more than exchanges.
+    // Of 74 grids that bricks tile, none was improved except by exchanges.
     if best.algorithm == BRICKS || is_least(best.cost) {
         let mut partition = Partition::new(lattice, best.node_of.clone(), sizes.len());
         swap_pairs(&mut partition, goal, budget);
@@ -149,7 +150,7 @@ pub(super) fn map(
     Some(best.or_sparing(sparing, goal))
 }
 
-/// The best construction; none is tried after one with which the search is `done`.
+/// The best construction; none is tried after one for which `done` is true.
 fn construct(
     lattice: &Lattice,
     sizes: &[u32],
@@ -182,7 +183,7 @@ fn construct(
     let even = sizes.iter().all(|size| *size == sizes[0]);
     let by_id: Vec<u32> = (0..sizes.len() as u32).collect();
     let mut by_size = by_id.clone();
-    // Node 0 is the first, and those follow that are more like it.
+    // Node 0 is first, followed by similar ones.
     let is_small = (sizes[0] as usize * sizes.len()) < cells;
     by_size[1..].sort_by_key(|node| {
         let size = i64::from(sizes[*node as usize]);
@@ -200,7 +201,7 @@ fn construct(
             budget.put_back(share);
             strips.extend(ways.map(|(cost, strips)| (cost, strips, sequence)));
         }
-        // Among equal costs the first has nodes in their order, which suits levels with neighboring nodes.
+        // Among equal costs, the first has nodes in their order, which suits levels of neighboring nodes.
         strips.sort_by_key(|(cost, ..)| *cost);
         let mut strips =
             strips.into_iter().map(|(_, way, sequence)| (Shape::Strips(way), sequence));

@@ -1,4 +1,4 @@
-//! Parts of a grid, of any shape, divided on.
+//! Parts of a grid, of any shape, that are divided further.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::mapping::model::lattice::Lattice;
 use crate::mapping::search::graph::improve;
 use crate::mapping::search::subject::Divide;
 
-/// A grid whose cells are divided again and again.
+/// A grid whose cells are divided repeatedly.
 pub(in crate::mapping) struct GridDivider<'a> {
     lattice: &'a Lattice,
     /// Boxes that were divided before.
@@ -22,7 +22,7 @@ pub(in crate::mapping) struct GridDivider<'a> {
 /// The sides of a box, which of them are rings, and the sizes of its parts.
 type BoxShape = (Vec<(u32, bool)>, Vec<usize>);
 
-/// The most results that are kept.
+/// The most results that are cached.
 const MOST_KNOWN: usize = 64;
 
 impl<'a> GridDivider<'a> {
@@ -82,16 +82,16 @@ fn divide_box(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<u32>
     }
 }
 
-/// No bound is computed for more cells, since that takes longer than it saves.
+/// For more cells, computing a bound takes longer than it saves.
 const MOST_BOUNDED: usize = 1 << 20;
 
-/// Cells in the order of their numbers.
+/// Cells in numerical order.
 fn in_order(sizes: &[u32]) -> Vec<u32> {
     let parts = (0u32..).zip(sizes);
     parts.flat_map(|(part, size)| std::iter::repeat_n(part, *size as usize)).collect()
 }
 
-/// The part of each of the cells of a box with these numbers, which are not all of it.
+/// The part of each of some cells of a box with these numbers.
 fn divide_irregular(
     lattice: &Lattice,
     cells: &[u32],

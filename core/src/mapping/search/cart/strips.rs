@@ -1,8 +1,8 @@
 //! Strips: the grid is cut into strips along one dimension, which are traversed back and forth (boustrophedon) and filled
 //! with one node after the other, so that nodes of any sizes fit.
 //!
-//! With more than two dimensions, slabs are cut first, and each slab into strips. Where a strip begins it is
-//! known how many cells are filled, so the edges cut between nodes in it depend only on its width: the best widths are
+//! With more than two dimensions, slabs are cut first, and each slab into strips. At the start of a strip, the number
+//! of cells already filled is known, so the edges cut between nodes in it depend only on its width: the best widths are
 //! found one after the other (dynamic programming), for nearest neighbors in two dimensions exactly.
 
 #[cfg(test)]
@@ -15,8 +15,8 @@ use crate::mapping::budget::Budget;
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::lattice::{Axis, Lattice};
 
-/// The ratios of widths to the side of the best box, up and down, that are tried: the largest that the budget allows, and if it
-/// allows none, with one width for all strips across a dimension.
+/// The ratios of widths to the side of the best box, up and down, that are tried: the largest that the budget allows;
+/// if it allows none, one width for all strips across a dimension.
 const RATIOS: [f64; 5] = [2.0, 1.5, 1.25, 1.1, 1.0];
 
 /// One way to cut the grid.
@@ -24,13 +24,13 @@ const RATIOS: [f64; 5] = [2.0, 1.5, 1.25, 1.1, 1.0];
 pub(super) struct Strips {
     /// The dimension along which strips run, then those across, the outermost first.
     order: Vec<usize>,
-    /// The width of each slab, followed by those in it.
+    /// The width of each slab, followed by those within it.
     widths: Vec<u32>,
 }
 
 /// The best cuts of the grid for nodes with these shares of it, in this order, the cheapest first: one for each
-/// dimension along which strips can run, and of three for each order of the others. Fewer are tried, and fewer widths,
-/// where the budget does not last.
+/// dimension along which strips can run and, with three dimensions, for each order of the others. With a small budget,
+/// fewer of them and fewer widths are tried.
 pub(super) fn strips(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<(i64, Strips)> {
     let cells = lattice.vertices() as u64;
     let all: u64 = sizes.iter().map(|size| u64::from(*size)).sum();
@@ -70,8 +70,8 @@ pub(super) fn strips(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> V
     found
 }
 
-/// The least and the largest width of strips across a dimension of this size: those of the most and of the fewest
-/// strips nearly as wide as each other.
+/// The least and the largest width of strips across a dimension of this size, if the numbers of strips are the largest
+/// and the smallest with nearly equal widths.
 fn range(size: u32, side: f64, ratio: f64) -> (u32, u32) {
     let count = |strips: f64| (strips.round() as u32).clamp(1, size);
     let strips = f64::from(size) / side;
@@ -94,7 +94,7 @@ fn orders(axes: &[Axis]) -> Vec<Vec<usize>> {
     both.map(order).collect()
 }
 
-/// The sides of the best box of this number of cells: where all dimensions weigh the same a cube, else no longer than the
+/// The sides of the best box of this number of cells: a cube if all dimensions weigh the same, but no longer than the
 /// grid.
 fn sides(lattice: &Lattice, cells: usize) -> Vec<f64> {
     let axes = lattice.axes();
@@ -104,14 +104,14 @@ fn sides(lattice: &Lattice, cells: usize) -> Vec<f64> {
     compact_box(cells.max(1) as f64, &walls).into_iter().map(|side| side + 1e-9).collect()
 }
 
-/// The search for widths, strips running along the first of the axes.
+/// The search for widths, with strips along the first of the axes.
 struct Search<'a> {
     axes: &'a [Axis],
     /// The least and the largest width across each axis.
     ranges: Vec<(u32, u32)>,
     /// The first cell of each node, and the number of all cells.
     starts: &'a [i64],
-    /// The widths of what is being cut; 1 along the strips.
+    /// The widths of the region being cut; 1 along the strips.
     sides: Vec<i64>,
     steps: usize,
 }
@@ -122,7 +122,7 @@ struct Slabs {
     width: u32,
     /// The widths in the last one.
     inner: Vec<u32>,
-    /// The best cut for those before the last: its place among all that end where that begins.
+    /// The best cut for the slabs before the last: its index among all that end where that begins.
     before: usize,
 }
 
@@ -131,7 +131,8 @@ impl<'a> Search<'a> {
         Self { axes, ranges: Vec::new(), starts, sides: vec![1; axes.len()], steps: 0 }
     }
 
-    /// About the steps that it takes to try all widths; infinitely many if that takes more memory than what comes after it.
+    /// The approximate number of steps for trying all widths; infinite if that takes more memory than the steps after
+    /// it.
     fn work(&self) -> i64 {
         let cells: f64 = self.axes.iter().map(|axis| f64::from(axis.size)).product();
         let (mut ends, mut strips, mut pairs, mut kept) = (self.starts.len() as f64, 1.0, 0.0, 0.0);
@@ -158,7 +159,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// About the steps that this takes.
+    /// The approximate number of steps that this takes.
     fn work_alike(&self) -> i64 {
         let (mut ways, mut strips) = (1.0, 1.0);
         for (axis, (low, high)) in self.axes.iter().zip(&self.ranges).skip(1) {
@@ -177,7 +178,7 @@ impl<'a> Search<'a> {
         let section: i64 = self.sides[..level].iter().product();
         let plane = inside * section * i64::from(self.axes[0].size);
         let (low, high) = self.ranges[level];
-        // By where they end.
+        // By the position of their ends.
         let mut best: Vec<Vec<Slabs>> = (0..=size).map(|_| Vec::new()).collect();
         for at in 0..size {
             let (first, rest) = (first + i64::from(at) * plane, size - at);
@@ -216,8 +217,8 @@ impl<'a> Search<'a> {
         (cost, widths.collect())
     }
 
-    /// The cells before and behind a wall between strips of the node that has both. Of slabs it is not known which strips
-    /// meet.
+    /// The cells before and behind a wall between strips, for the node that has both. For slabs it is unknown which
+    /// strips meet.
     fn parts(&self, level: usize, wall: i64) -> (i64, i64) {
         let next = self.starts.partition_point(|start| *start <= wall);
         match self.starts.get(next) {
@@ -232,7 +233,7 @@ impl<'a> Search<'a> {
             return 0;
         }
         let face: i64 = self.sides[..level].iter().product();
-        // Whole planes, and the cells at the wall in one that is not.
+        // Whole planes, and the cells at the wall in an incomplete one.
         let side = |cells: i64, plane: i64| (cells / plane, (cells % plane).min(face));
         let length = i64::from(self.axes[0].size);
         let (before, width) = (face * i64::from(before), face * i64::from(width));
@@ -241,13 +242,13 @@ impl<'a> Search<'a> {
         let rest = match planes.cmp(&planes_on) {
             Ordering::Less => more,
             Ordering::Greater => more_on,
-            // The last cells of the one and the first of the other.
+            // The last cells of one and the first of the other.
             Ordering::Equal => (more + more_on - face).max(0),
         };
         planes.min(planes_on) * face + rest
     }
 
-    /// The edges that the ends of nodes cut in a strip.
+    /// The edges cut by the ends of nodes in a strip.
     fn strip(&mut self, first: i64) -> i64 {
         let plane = self.sides.iter().product::<i64>() as i32;
         let length = plane * self.axes[0].size as i32;
@@ -266,9 +267,9 @@ impl<'a> Search<'a> {
         cut
     }
 
-    /// The edges from the cells of a strip from `start` on to the end of their node to cells behind that.
+    /// The edges from the cells of a strip from `start` to the end of their node to cells behind that.
     fn cut_at(&self, start: i32, end: i32, plane: i32, length: i32) -> i64 {
-        // Edges of one length in a row of cells, of which the first `from` have one.
+        // The edges of one length in a row of cells, where the first `from` have one.
         let crossing = |start: i32, end: i32, length: i32, from: i32| {
             i64::from((end.min(from) - start.max(end - length)).max(0))
         };
@@ -278,7 +279,7 @@ impl<'a> Search<'a> {
         if axis.periodic {
             sum += axis.weight * crossing(start, end, around, plane);
         }
-        // In the plane that is not full: rows, planes of rows and so on, of which one is not full each.
+        // In the incomplete plane: rows, planes of rows and so on, one of which is incomplete each.
         let mut stride = 1;
         for (axis, side) in self.axes.iter().zip(&self.sides).skip(1) {
             let block = stride * *side as i32;
@@ -314,7 +315,7 @@ impl Strips {
 /// Fills nodes one after the other.
 struct Fill<'a> {
     sizes: &'a [u32],
-    /// The node that is being filled, and those after it.
+    /// The current node, and those after it.
     sequence: &'a [u32],
     left: u32,
     node_of: Vec<u32>,
@@ -333,7 +334,7 @@ impl Fill<'_> {
     }
 }
 
-/// A walk through strips. Across each axis it goes forth and back.
+/// A walk through strips. Across each axis it goes back and forth.
 struct Walk<'a, F> {
     axes: Vec<Axis>,
     widths: std::slice::Iter<'a, u32>,

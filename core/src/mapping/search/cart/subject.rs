@@ -1,4 +1,4 @@
-//! Grids as subjects of the driver.
+//! Grids as subjects of the search.
 
 use super::bound;
 use super::region::GridDivider;
@@ -8,19 +8,19 @@ use crate::mapping::model::grid::Grid;
 use crate::mapping::model::lattice::Lattice;
 use crate::mapping::search::subject::Subject;
 
-/// The time to search for a better mapping of a grid, in seconds: 330 us a cell up to 250 ms; beyond some thousand
-/// cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
+/// The time to search for a better mapping of a grid, in seconds: 330 us per cell up to 250 ms; beyond some thousand
+/// cells less and less, since a whole program waits for it, but at least 0.3 us per cell.
 fn seconds_for(cells: usize) -> f64 {
     let cells = cells as f64;
     (3.3e-4 * cells).min(0.25).min(1.3e3 / cells).max(LEAST_SECONDS * cells)
 }
 
-/// The time for a cell of a large grid, in seconds.
+/// The time per cell of a large grid, in seconds.
 const LEAST_SECONDS: f64 = 3e-7;
 
-/// The time where levels above the nodes count as well. It is less on all but large grids: what a long search for nodes
-/// finds by itself is hardly ever the final mapping of the search through levels, and that one gains next to nothing by
-/// more time. Measured in docs/results/quality.md.
+/// The time if levels above the nodes count as well. It is less, except on large grids: the result of a long search for
+/// nodes is hardly ever the final mapping of the search through levels, and that gains next to nothing from more time.
+/// Measured in docs/results/quality.md.
 fn seconds_with_levels(cells: usize) -> f64 {
     (0.11 * seconds_for(cells)).max(1.5 * LEAST_SECONDS * cells as f64)
 }

@@ -1,10 +1,10 @@
-//! Every small grid on every small machine, and grids of which it is known how good a plan can be.
+//! Every small grid on every small machine, and grids whose best possible plan is known.
 
 use crate::machine::{Kind, Machine};
 use crate::mapping::tests::{least, nearest, planned_cart, products, switched};
 use crate::mapping::{Grid, Objective, Offset, Options, plan_cart};
 
-/// Little time for each plan: there are many.
+/// A short time for each plan, since there are many.
 fn briefly(objective: Objective) -> Options {
     Options { objective, seconds: Some(3e-5), ..Options::default() }
 }
@@ -91,13 +91,12 @@ fn no_mapping_of_a_tiny_grid_is_below_the_bound() {
             }
         }
     }
-    // On grids as small as this, the search finds the optimum, but for a few.
+    // On such small grids, the search finds the optimum, with a few exceptions.
     assert!(100 * exact >= 99 * all, "{exact} of {all}");
 }
 
-/// Grids, weights, the number of nodes of one size, and the least weight between these, each edge counted once: found
-/// by following all ways to give cells to nodes one after the other, of those that agree in what is to come the
-/// cheapest.
+/// Grids, weights, the number of nodes of one size, and the least weight between nodes, each edge counted once: found
+/// by dynamic programming over all ways to assign cells one after the other.
 const LEAST: &str = "
     3x2x2 1,1,1 4 12; 3x3 1,4 3 6; 3x3x2 4,1,1 3 12; 3x3x3 1,16,4 3 18; 4x2x2 16,1,4 4 40; 4x3 1,2 2 3;
     4x3 1,1 6 11; 4x3x2 1,4,2 3 26; 4x3x2 4,1,1 6 28; 4x3x3 1,16,4 2 9; 4x4 1,2 2 4; 4x4x2 1,1,1 2 8;
@@ -146,14 +145,14 @@ fn the_published_instances_are_at_least_as_good_as_published() {
         assert_eq!(plan, plan_cart(&grid, &Machine::blocks(sizes), &Options::default()));
         (plan.lower_bound, plan.after.inter_node_edges, plan.after.max_node_edges)
     };
-    // The bound, by strips whose widths differ.
+    // The bound, by strips of different widths.
     assert_eq!(plan(&[50, 48], false, &[48; 50]), (1204, 1204, 28));
     assert!(plan(&[75, 64], true, &[48; 100]) <= (2800, 2822, 38));
     assert_eq!(plan(&[12, 8, 8], false, &[48; 16]), (768, 768, 56));
     assert!(plan(&[16, 15, 10], false, &[48; 50]) <= (2900, 2936, 80));
-    // Six strips, which no one height gives.
+    // Six strips of different heights.
     assert!(plan(&[32, 25], false, &[16; 50]).1 <= 706);
-    // Boxes that differ, by cuts across the longest side.
+    // Different boxes, by cuts across the longest side.
     assert!(plan(&[10, 9, 10], true, &[60; 15]).1 <= 1420);
     let two_sizes = [[44; 22].as_slice(), &[36; 28]].concat();
     assert!(plan(&[52, 38], false, &two_sizes).1 <= 1134);
@@ -189,11 +188,11 @@ fn vertices_of_a_node_are_placed_on_its_groups() {
     let domains: Vec<u64> = (0..32).map(|rank| rank / 4).collect();
     let layout = Machine::blocks(&[16, 16]).with_level(Kind::Numa, &domains);
     let plan = planned_cart(&grid, &layout, &Options::default());
-    // Nodes are 4x4 already.
+    // Nodes are already 4x4.
     assert_eq!((plan.before, plan.algorithm), (plan.after, "inside nodes"));
     assert_eq!(plan.levels[1].before.inter_node_edges, 56);
     assert_eq!(plan.levels[1].after.inter_node_edges, 40);
-    // Without domains nothing is better, and an order that is good stays.
+    // Without domains nothing is better, and a good order is kept.
     assert_eq!(
         planned_cart(&grid, &Machine::blocks(&[16, 16]), &Options::default()).old_rank,
         None
@@ -216,7 +215,7 @@ fn of_more_processes_those_take_part_that_need_few_nodes() {
     sizes.extend([48; 15]);
     sizes.push(50);
     let plan = planned_cart(&grid, &Machine::blocks(&sizes), &Options::default());
-    // Sixteen nodes, none of which gives more than 48: bricks.
+    // Sixteen nodes, none of which has more than 48 edges: bricks.
     assert_eq!((plan.after.inter_node_edges, plan.algorithm), (768, "bricks"));
 }
 

@@ -8,27 +8,27 @@ use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
 use crate::mapping::search::rng::Rng;
 
-/// Graphs of so few vertices are not coarsened.
+/// Graphs with at most this number of vertices are not coarsened.
 const SMALL: usize = 64;
 
-/// How bisections are found.
+/// The parameters of a bisection.
 #[derive(Clone, Copy)]
 pub(super) struct Bisections {
-    /// Cuts of the smallest graph, of which the best is taken.
+    /// The number of cuts of the smallest graph; the best is taken.
     pub(super) starts: usize,
-    /// Vertices are merged in the order of their numbers, not at random: see [`coarsen`].
+    /// True if vertices are merged in numerical order instead of random order: see [`coarsen`].
     pub(super) in_order: bool,
 }
 
 impl Bisections {
-    /// The bisections that divide a graph into this number of parts.
+    /// The parameters for dividing a graph into this number of parts.
     pub(super) fn new(starts: usize, parts: usize) -> Self {
         Self { starts, in_order: parts >= 1024 }
     }
 }
 
-/// The side, 0 or 1, of each vertex, such that side 0 has the size `target`. Exactly, where all
-/// vertices have the size 1 and `target` is not more than there are.
+/// The side, 0 or 1, of each vertex, such that side 0 has the size `target`; exactly, if all vertices have the size 1
+/// and `target` is not more than their number.
 pub(super) fn bisect(
     graph: &Csr,
     target: i64,
@@ -50,7 +50,7 @@ pub(super) fn bisect(
     sides
 }
 
-/// Sizes are kept as well as the size of the vertices allows.
+/// Sizes are met as closely as the size of the vertices allows.
 fn limits(graph: &Csr) -> Limits {
     let largest = graph.largest_size();
     Limits {
@@ -74,8 +74,8 @@ fn start(graph: &Csr, target: i64, starts: usize, rng: &mut Rng, budget: &mut Bu
     best.map(|(_, sides)| sides).unwrap_or_default()
 }
 
-/// Grows side 0 from a random vertex, always by the vertex that adds least to the cut; now and then
-/// by any vertex, since refinement finds some good cuts only from there.
+/// Grows side 0 from a random vertex, always adding the vertex that increases the cut least; occasionally any vertex,
+/// since refinement finds some good cuts only from there.
 fn grow(graph: &Csr, target: i64, rng: &mut Rng, budget: &mut Budget) -> Vec<u8> {
     budget.spend(graph.sweep());
     let mut sides = vec![1; graph.vertices()];
@@ -99,7 +99,7 @@ fn grow(graph: &Csr, target: i64, rng: &mut Rng, budget: &mut Budget) -> Vec<u8>
         if sides[vertex] == 0 {
             continue;
         }
-        // A large vertex may make more of an error than it takes away; a smaller one may follow.
+        // A large vertex may increase the error; a smaller one may follow.
         if size + graph.size(vertex) - target > target - size {
             continue;
         }

@@ -1,11 +1,11 @@
-//! Coarsening: pairs of vertices that belong together become one.
+//! Coarsening: pairs of vertices that belong together are merged.
 
 use crate::mapping::budget::Budget;
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
 use crate::mapping::search::rng::Rng;
 
-/// A graph made smaller, and which of its vertices each vertex of the larger one became.
+/// A coarsened graph, and the coarse vertex of each vertex of the original.
 pub(super) struct Coarse {
     pub(super) graph: Csr,
     pub(super) coarse_of: Vec<u32>,
@@ -32,12 +32,12 @@ pub(super) fn levels(
     }
 }
 
-/// Matches vertices with a neighbor, by the heaviest edge for the size of what comes of it; none
-/// becomes larger than `most`. `None` if hardly any can be.
+/// Matches each vertex with a neighbor, by the heaviest edge relative to the size of the merged vertex; none becomes
+/// larger than `most`. `None` if hardly any vertices can be matched.
 ///
-/// Vertices choose at random, or without `rng` in the order of their numbers: grids are merged to boxes then, and memory is
-/// read in order. 64x64x64 vertices on 4,096 nodes have 0.90 times the edges of METIS that way, at random 1.05; on fewer
-/// nodes graphs have 0.2 % more in the mean.
+/// Vertices choose in random order or, without `rng`, in numerical order: then grids are merged into boxes, and memory
+/// is read in order. With that, 64x64x64 vertices on 4,096 nodes have 0.90 times the edges of METIS, with random order
+/// 1.05; on fewer nodes, graphs have 0.2 % more on average.
 fn coarsen(graph: &Csr, most: i64, rng: Option<&mut Rng>, budget: &mut Budget) -> Option<Coarse> {
     const ALONE: u32 = u32::MAX;
     budget.spend(2 * graph.sweep());
@@ -47,7 +47,7 @@ fn coarsen(graph: &Csr, most: i64, rng: Option<&mut Rng>, budget: &mut Budget) -
     if let Some(rng) = rng {
         rng.shuffle(&mut order);
     }
-    // Vertices with few neighbors choose first: later they would have none left.
+    // Vertices with few neighbors choose first, since later none may be left.
     order.sort_by_key(|vertex| graph.edges(*vertex as usize).len().min(64));
     for vertex in &order {
         let vertex = *vertex as usize;
@@ -68,7 +68,7 @@ fn coarsen(graph: &Csr, most: i64, rng: Option<&mut Rng>, budget: &mut Budget) -
             mate[best.1 as usize] = vertex as u32;
         }
     }
-    // Leaves of a common neighbor have none but each other; vertices without edges, likewise.
+    // Leaves of a common neighbor can match only each other; vertices without edges, likewise.
     let mut waiting = vec![ALONE; graph.vertices() + 1];
     for vertex in &order {
         let vertex = *vertex as usize;

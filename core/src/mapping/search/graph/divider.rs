@@ -10,10 +10,10 @@ use crate::mapping::search::refine::{Partition, first_on_first, swap_pairs};
 use crate::mapping::search::rng::Rng;
 use crate::mapping::search::subject::Divide;
 
-/// A graph that is divided again and again.
+/// A graph that is divided repeatedly.
 pub(in crate::mapping) struct GraphDivider<'a> {
     graph: &'a Csr,
-    /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
+    /// Scratch space: an entry per vertex, all `u32::MAX` between uses.
     local: Vec<u32>,
 }
 
@@ -48,9 +48,9 @@ impl Divide for GraphDivider<'_> {
     }
 }
 
-/// The part of each vertex, all parts of the given sizes. If the busiest node counts most, two results:
-/// the one for the sum, and what a tenth more time makes of it for the busiest node; so the better of them
-/// is never worse for it than the result for the sum, even if edges have only one direction.
+/// The part of each vertex, all parts of the given sizes. If the busiest node counts most, there are two results: the
+/// one for the sum, and the same one improved for the busiest node in a tenth more time; so the better of them is never
+/// worse for the busiest node than the result for the sum, even if edges have only one direction.
 fn search(graph: &Csr, sizes: &[usize], goal: Goal, budget: &mut Budget) -> Vec<Vec<u32>> {
     let mut more = { *budget }.split(10);
     let mut rest = budget.split(50);

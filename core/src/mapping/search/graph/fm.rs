@@ -8,9 +8,9 @@ use crate::mapping::model::csr::Csr;
 /// The limits of refinement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// The most that the size of part 0 may differ from the size asked for.
+    /// The largest final deviation of the size of part 0 from its target.
     pub(super) tolerance: i64,
-    /// The most that it may differ on the way there.
+    /// The largest intermediate deviation.
     pub(super) slack: i64,
     /// The number of moves without success that ends a pass.
     pub(super) patience: usize,
@@ -59,7 +59,7 @@ struct Search<'a> {
     inner: Vec<i64>,
     outer: Vec<i64>,
     cut: i64,
-    /// The size of part 0 beyond what is asked.
+    /// The deviation of part 0 from its target size.
     surplus: i64,
     queues: [Queue; 2],
     /// Vertices that moved in this pass, or cannot.
@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
         Quality { excess: (off - self.limits.tolerance).max(0), cut: self.cut, off }
     }
 
-    /// Returns whether a vertex may be worth a move: it has neighbors on the other side, or none at all.
+    /// True if a vertex may be worth a move: it has neighbors on the other side, or none at all.
     fn at_border(&self, vertex: usize) -> bool {
         self.outer[vertex] != 0 || self.inner[vertex] == 0
     }
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
         self.outer[vertex] - self.inner[vertex]
     }
 
-    /// Moves every vertex at most once, the best first, and takes back what came after the best state.
+    /// Moves every vertex at most once, the best first, and undoes the moves after the best state.
     fn pass(&mut self, budget: &mut Budget) -> Quality {
         self.done.fill(false);
         self.queues[0].clear();
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
         let mut moves: Vec<u32> = Vec::new();
         let (mut best, mut kept) = (self.quality(), 0);
         while moves.len() - kept <= self.limits.patience && !budget.is_spent() || best.excess > 0 {
-            // Sizes that are off must come right before anything else.
+            // Wrong sizes must be corrected before anything else.
             let slack = if best.excess > 0 { self.limits.tolerance } else { self.limits.slack };
             let Some(vertex) = self.choose(slack) else { break };
             self.shift(vertex);
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
                 kept = moves.len();
             }
         }
-        // Only sides and sums have to be right now: no queue is used before the next pass.
+        // Only sides and sums must be right now: no queue is used before the next pass.
         for vertex in moves[kept..].iter().rev() {
             budget.spend(1 + self.graph.edges(*vertex as usize).len());
             self.flip(*vertex as usize, |_, _| ());
@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// The vertex to move next: the best of those that do not take sizes too far off.
+    /// The vertex to move next: the best one whose move keeps sizes within the limit.
     fn choose(&mut self, slack: i64) -> Option<usize> {
         loop {
             let heavy = usize::from(self.surplus < 0);
@@ -167,7 +167,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Queues all of a part that is too large but has no border. Whether there is anything to queue.
+    /// Queues all vertices of a part that is too large but has no border. True if there are any.
     fn fill(&mut self, part: usize) -> bool {
         if self.surplus.abs() <= self.limits.tolerance {
             return true;

@@ -1,5 +1,5 @@
 //! Many parts at once: a graph that is too large for bisections is coarsened until it is not, and improved by moves
-//! among all parts while uncoarsening. The time is linear in the size of the graph.
+//! among all parts during uncoarsening. The time is linear in the size of the graph.
 
 use std::cmp::Reverse;
 
@@ -13,31 +13,30 @@ use crate::mapping::model::csr::Csr;
 use crate::mapping::search::refine::{Gains, settle};
 use crate::mapping::search::rng::Rng;
 
-/// A graph with so few vertices a part is not coarsened.
+/// A graph with at most this number of vertices per part is not coarsened.
 pub(super) const PER_PART: usize = 16;
 
-/// The most cuts of the smallest graph of each bisection where the budget does not allow all bisections of the graph
-/// as it is:
-/// moves mend more in that time.
+/// The most cuts of the smallest graph of each bisection if the budget does not allow all bisections of the original
+/// graph: moves gain more in that time.
 const STARTS: usize = 3;
 
-/// With fewer steps than this for each vertex and each end of an edge there are only bisections, if any.
+/// With fewer steps than this per vertex and per end of an edge, only bisections are made, if any.
 const LEAST: usize = 24;
 
-/// The budget with which all bisections end, also those that take 13 sweeps, over the steps that they are counted with.
-/// What is left when it ends is divided by an order, which is far worse than coarsening.
+/// The budget with which all bisections finish, even those that take 13 sweeps, relative to the assumed steps. Parts
+/// that are left when the budget ends are filled in one order, which is far worse than coarsening.
 const ROOM: f64 = 1.4;
 
-/// The tolerance of part sizes before the end: the size divided by this number. With half as much, 64x64x64 vertices on 4,096
-/// nodes have 1.6 % more edges between nodes; with much more, sizes are made exact at a higher cost.
+/// The intermediate tolerance of part sizes: the size divided by this number. With half the tolerance, 64x64x64
+/// vertices on 4,096 nodes have 1.6 % more edges between nodes; with much more, making sizes exact costs more.
 const SLACK: i64 = 10;
 
-/// The number of moves in a row without a gain that ends a search around one vertex. With more, or around vertices
-/// whose own move loses, vertices are used up that others' searches need: 262,144 triangles on 4,096 nodes have 0.8 %
-/// more edges.
+/// After this number of moves in a row without a gain, a search around one vertex ends. With more, or around vertices
+/// whose own move loses, searches use up vertices that others need: 262,144 triangles on 4,096 nodes have 0.8 % more
+/// edges.
 const PATIENCE: usize = 4;
 
-/// The most repetitions of the searches around all vertices at a border.
+/// The most repetitions of the searches around all border vertices.
 const ROUNDS: usize = 3;
 
 /// The part of each vertex; part `i` has `sizes[i]` vertices, which are all of size 1.
@@ -63,7 +62,7 @@ pub(super) fn divide(
     let has_room = levels.is_empty() && fits(graph, budget);
     let starts = if has_room { how.starts } else { STARTS.min(how.starts) };
     let mut part = partition(smallest, sizes, Bisections { starts, ..how }, rng, budget);
-    // If moves find nothing, the random numbers after them are the same as without them.
+    // If moves find nothing, the subsequent random numbers are the same as without them.
     let rng = &mut rng.clone();
     let is_whole = levels.is_empty();
     while let Some(level) = levels.pop() {
@@ -72,7 +71,7 @@ pub(super) fn divide(
         let coarse = moves.part;
         part = level.coarse_of.iter().map(|vertex| coarse[*vertex as usize]).collect();
     }
-    // A graph that was not coarsened has its sizes already.
+    // A graph that was not coarsened already has exact sizes.
     let exact = is_whole.then(|| part.clone());
     let mut moves = Moves::new(graph, part, sizes);
     moves.improve(rng, budget);
@@ -80,13 +79,13 @@ pub(super) fn divide(
     exact.filter(|exact| graph.cut(exact) <= graph.cut(&settled)).unwrap_or(settled)
 }
 
-/// Parts that change by moves of single vertices.
+/// Parts that are changed by moves of single vertices.
 struct Moves<'a> {
     graph: &'a Csr,
     part: Vec<u32>,
     /// The excess size of each part.
     excess: Vec<i64>,
-    /// The tolerance of its size meanwhile.
+    /// The intermediate tolerance of its size.
     slack: i64,
     queue: Queue,
     /// Vertices that have moved in this round.
@@ -109,7 +108,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// The part that it pays most to move a vertex to, and what that takes off the cut; of equal ones the smallest.
+    /// The best part to move a vertex to, and the decrease of the cut; among equal ones, the smallest.
     fn best(&mut self, vertex: usize) -> Option<(i64, u32)> {
         let (own, size, slack) = (self.part[vertex] as usize, self.graph.size(vertex), self.slack);
         if self.excess[own] - size < -slack {
@@ -129,7 +128,7 @@ impl<'a> Moves<'a> {
         self.part[vertex] = to;
     }
 
-    /// Searches around every vertex at a border whose move loses nothing, each time keeping what was best.
+    /// Searches around every border vertex whose move loses nothing, each time keeping the best state.
     fn improve(&mut self, rng: &mut Rng, budget: &mut Budget) {
         for _ in 0..ROUNDS {
             budget.spend(self.graph.sweep());
@@ -155,7 +154,7 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// Moves a vertex and what is around it, as long as that may gain, and takes back what did not. What it gained.
+    /// Moves a vertex and those around it, as long as that may gain, and undoes moves without a gain. Returns the gain.
     fn search(&mut self, seed: usize, budget: &mut Budget) -> i64 {
         let Some((gain, _)) = self.best(seed).filter(|(gain, _)| *gain >= 0) else { return 0 };
         self.queue.set(seed, gain);
@@ -165,7 +164,7 @@ impl<'a> Moves<'a> {
             self.queue.remove(vertex);
             steps += self.graph.edges(vertex).len() + 4;
             let Some((now, to)) = self.best(vertex) else { continue };
-            // Sizes have changed since it came.
+            // Sizes have changed since the vertex was queued.
             if now < gain {
                 self.queue.set(vertex, now);
                 continue;

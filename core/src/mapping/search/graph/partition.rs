@@ -7,19 +7,19 @@ use crate::mapping::model::csr::Csr;
 use crate::mapping::model::order::breadth_first;
 use crate::mapping::search::rng::Rng;
 
-/// The sweeps over its graph that a multilevel bisection is counted with. Most take less, those of grids in three
-/// dimensions 13.
+/// The number of sweeps over its graph that is assumed for a multilevel bisection. Most take fewer, those of grids in
+/// three dimensions 13.
 const MULTILEVEL: usize = 10;
 
-/// The steps that dividing a graph into `parts` takes.
+/// The number of steps for dividing a graph into `parts`.
 pub(super) fn steps(graph: &Csr, parts: usize) -> usize {
     MULTILEVEL * parts.next_power_of_two().ilog2() as usize * graph.sweep()
 }
 
-/// The part of each vertex; part `i` has about the size `sizes[i]`, and exactly if all vertices have the size 1. The
-/// sizes add up to that of the graph.
+/// The part of each vertex. Part `i` has about the size `sizes[i]`, and exactly that if all vertices have the size 1.
+/// The sizes add up to that of the graph.
 ///
-/// If the budget does not allow all bisections, the last ones are missing: the remaining parts are filled in one order.
+/// If the budget does not allow all bisections, the last ones are omitted: the remaining parts are filled in one order.
 pub(super) fn partition(
     graph: &Csr,
     sizes: &[usize],
@@ -36,14 +36,14 @@ pub(super) fn partition(
 /// A recursive bisection of a graph.
 struct Division<'a> {
     part: Vec<u32>,
-    /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
+    /// Scratch space: an entry per vertex, all `u32::MAX` between uses.
     local: Vec<u32>,
     how: Bisections,
     rng: &'a mut Rng,
 }
 
 impl Division<'_> {
-    /// Distributes vertices of the whole graph over the parts from `first` on; `graph` is that of these vertices.
+    /// Distributes vertices of the whole graph over the parts from `first` on; `graph` contains only these vertices.
     fn split(
         &mut self,
         graph: &Csr,
@@ -77,7 +77,7 @@ impl Division<'_> {
             let theirs: Vec<u32> = mine.iter().map(|vertex| vertices[*vertex as usize]).collect();
             let (sizes, first) =
                 if side == 0 { (&sizes[..count], first) } else { (&sizes[count..], first + count) };
-            // Each half has its share of the budget, the second also what the first has left.
+            // Each half has its share of the budget, and the second also gets the rest of the first.
             let whole = if side == 0 { graph.vertices() } else { mine.len() };
             let mut share = budget.portion(mine.len(), whole.max(1));
             let inner = if sizes.len() < 2 {
@@ -91,7 +91,7 @@ impl Division<'_> {
         }
     }
 
-    /// Fills the parts from `first` on, one after the other, in an order of the graph's own vertices.
+    /// Fills the parts from `first` on, one after the other, in an order of the graph's vertices.
     fn fill(
         &mut self,
         graph: &Csr,
@@ -111,8 +111,8 @@ impl Division<'_> {
     }
 }
 
-/// The number of the sizes, from the first on, whose sum is closest to half of all, and that sum. At least one size is
-/// on either side.
+/// The number of sizes, from the first on, whose sum is closest to half of the total, and that sum. At least one size
+/// is on either side.
 fn half(sizes: &[usize]) -> (usize, usize) {
     let all: usize = sizes.iter().sum();
     let sums = sizes[..sizes.len() - 1].iter().scan(0, |sum, size| {

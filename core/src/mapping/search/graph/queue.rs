@@ -2,13 +2,13 @@
 
 use std::collections::BinaryHeap;
 
-/// Vertices by gain. Of equal gains, the one that came or changed last is first: moves then stay close together, which
-/// finds better cuts.
+/// Vertices by gain. Among equal gains, the one that was added or changed last is first: moves then stay close
+/// together, which finds better cuts.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// The entries: the gain, a number that rises, and the vertex. Those that have changed since are passed over.
+    /// The entries: the gain, an increasing number, and the vertex. Outdated entries are skipped.
     heap: BinaryHeap<(i64, u64)>,
-    /// The number with which each vertex came last; 0 if it is not in.
+    /// The number of each vertex's last entry; 0 if it is not queued.
     latest: Vec<u32>,
     clock: u32,
 }
@@ -23,7 +23,7 @@ impl Queue {
         self.heap.drain().for_each(|(_, entry)| self.latest[entry as u32 as usize] = 0);
     }
 
-    /// The gain of the first, and which it is.
+    /// The largest gain, and its vertex.
     pub(super) fn first(&mut self) -> Option<(i64, usize)> {
         while let Some((gain, entry)) = self.heap.peek() {
             let vertex = *entry as u32 as usize;
@@ -35,14 +35,14 @@ impl Queue {
         None
     }
 
-    /// Puts a vertex in, or changes its gain.
+    /// Adds a vertex, or changes its gain.
     pub(super) fn set(&mut self, vertex: usize, gain: i64) {
         self.clock += 1;
         self.latest[vertex] = self.clock;
         self.heap.push((gain, u64::from(self.clock) << 32 | vertex as u64));
     }
 
-    /// Takes a vertex out, if it is in.
+    /// Removes a vertex, if it is queued.
     pub(super) fn remove(&mut self, vertex: usize) {
         self.latest[vertex] = 0;
     }

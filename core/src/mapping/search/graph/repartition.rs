@@ -1,4 +1,4 @@
-//! Parts made better: by exchanges, by annealing, and by dividing groups of neighboring parts anew.
+//! Improves parts: by exchanges, by annealing, and by dividing groups of neighboring parts again.
 
 use std::iter::repeat_n;
 
@@ -11,17 +11,18 @@ use crate::mapping::model::csr::Csr;
 use crate::mapping::search::refine::{Partition, anneal, first_on_first, swap_pairs};
 use crate::mapping::search::rng::Rng;
 
-/// The number of rounds through all parts without a gain that ends the search where the parts are good already.
+/// After this number of rounds through all parts without a gain, a search with good parts ends.
 const ROUNDS: usize = 4;
 
-/// The steps for each vertex with which groups are divided anew, and with which annealing pays.
+/// The steps per vertex from which groups are divided again, and from which annealing pays.
 const GROUPS: i64 = 100;
 const ANNEALING: i64 = 300;
 
-/// The most vertices that are drawn to find parts that are next to each other.
+/// The most vertices that are drawn to find neighboring parts.
 const DRAWN: usize = 200;
 
-/// Parts of the same sizes, none of which is worse by the goal. `graph` is symmetric: see [`crate::mapping::search::refine`].
+/// Parts of the same sizes, none of which is worse for the goal. `graph` is symmetric: see
+/// [`crate::mapping::search::refine`].
 ///
 /// Annealing lets parts far from each other exchange vertices, and groups can be divided in many more ways. J over the
 /// bound with exchanges only, with annealing, with groups, and with both: of 60 held out grids 1.052, 1.041, 1.046 and
@@ -53,18 +54,18 @@ pub(in crate::mapping) fn improve(
     let part = first_on_first(graph, groups.part, parts, &mut share);
     *budget = share.scaled(1.0 / STEP);
     let mut again = Partition::new(graph, part, parts);
-    // These end by themselves after some sweeps.
+    // These end after some sweeps.
     swap_pairs(&mut again, goal, &mut Budget::seconds(1.0));
     let is_better = goal.key(again.cost()) < goal.key(partition.cost());
     if is_better { again.into_node_of() } else { partition.into_node_of() }
 }
 
-/// Parts of a graph that are being improved. Their sizes stay as they are.
+/// Parts of a graph that are being improved. Their sizes do not change.
 pub(super) struct Repartition<'a> {
     graph: &'a Csr,
     pub(super) part: Vec<u32>,
     members: Vec<Vec<u32>>,
-    /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
+    /// Scratch space: an entry per vertex, all `u32::MAX` between uses.
     local: Vec<u32>,
 }
 
@@ -75,8 +76,8 @@ impl<'a> Repartition<'a> {
         Self { graph, part, members, local: vec![u32::MAX; graph.vertices()] }
     }
 
-    /// Divides groups of neighboring parts anew, one part after another, until the budget is spent or so many rounds
-    /// gained nothing.
+    /// Divides groups of neighboring parts again, one part after another, until the budget is spent or this number of
+    /// rounds gained nothing.
     pub(super) fn improve_groups(&mut self, most: usize, rng: &mut Rng, budget: &mut Budget) {
         let mut seeds: Vec<u32> = Vec::new();
         let mut rounds = 0;
@@ -91,7 +92,7 @@ impl<'a> Repartition<'a> {
             }
             let seed = seeds.pop().expect("more than one part");
             let group = self.group(seed, 2 + rng.below(4), rng, budget);
-            // Not always the best bisection: its halves may be worse to divide.
+            // Not always the best bisection: its halves may be harder to divide.
             let how = Bisections::new(1 + rng.below(4), self.members.len());
             budget.spend(100);
             if group.len() > 1 && self.redivide(&group, how, rng, budget) {
@@ -100,7 +101,7 @@ impl<'a> Repartition<'a> {
         }
     }
 
-    /// Divides some neighboring parts anew, and keeps that if it is not worse. Returns whether it is better.
+    /// Divides some neighboring parts again, and keeps the result if it is not worse. Returns whether it is better.
     fn redivide(
         &mut self,
         parts: &[u32],
@@ -130,7 +131,7 @@ impl<'a> Repartition<'a> {
         cut < cut_before
     }
 
-    /// A part and some more around it, each next to one that was there before, if drawing a few vertices finds some.
+    /// A part and some more around it, each adjacent to an earlier one, if drawing a few vertices finds some.
     fn group(&self, seed: u32, count: usize, rng: &mut Rng, budget: &mut Budget) -> Vec<u32> {
         let mut parts = vec![seed];
         for _ in 0..DRAWN {

@@ -1,4 +1,4 @@
-//! Graphs as subjects of the driver.
+//! Graphs as subjects of the search.
 
 use super::divider::GraphDivider;
 use super::kway;
@@ -8,9 +8,10 @@ use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
 use crate::mapping::search::subject::Subject;
 
-/// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large ones.
-/// From 1,024 parts on others get less, so that meshes take less than 1.5 times as long as by METIS, and large ones more,
-/// by the bisections that lead to a part, up to twice as much if bisections cannot begin with a coarser graph.
+/// The seconds to spend on a graph: one for a mesh of triangles of 100,000 vertices, and for every 200,000 vertices of
+/// a large one. With 1,024 parts or more, other graphs get less, so that meshes take less than 1.5 times as long as
+/// with METIS; large ones get more, in proportion to the bisections that lead to a part, up to twice as much if
+/// bisections cannot begin with a coarser graph.
 pub(in crate::mapping::search) fn seconds_for(graph: &Csr, parts: usize) -> f64 {
     let size = (graph.vertices() + graph.len()) as f64 / 7e5;
     let bisections = f64::from(parts.next_power_of_two().ilog2());
@@ -19,7 +20,7 @@ pub(in crate::mapping::search) fn seconds_for(graph: &Csr, parts: usize) -> f64 
     (size / many).sqrt().max(size / 2.0 * (bisections / 10.0).max(1.0) * twice.clamp(1.0, 2.0))
 }
 
-/// A lower bound: of the edges that leave a vertex, at most `largest - 1`, one a neighbor, lead to its own node, at
+/// A lower bound: at most `largest - 1` of the edges that leave a vertex, one per neighbor, lead to its own node, at
 /// best the heaviest. Valid for negative weights as well. O(edges log degree).
 pub(super) fn lower_bound(graph: &Csr, largest: usize) -> i64 {
     let outside = |vertex| {
@@ -31,8 +32,8 @@ pub(super) fn lower_bound(graph: &Csr, largest: usize) -> i64 {
     (0..graph.vertices()).map(outside).sum()
 }
 
-/// The part of the time with levels that nodes get. Over 30 graphs of 6,000 to 100,000 vertices J is 0.97 of that of
-/// SharedMap's eco by this and [`TOP_DOWN`](Subject::TOP_DOWN), 1.04 by those of grids.
+/// The fraction of the time with levels that nodes get. With this and [`TOP_DOWN`](Subject::TOP_DOWN), J over 30 graphs
+/// of 6,000 to 100,000 vertices is 0.97 of that of SharedMap's eco; with the values of grids, 1.04.
 const NODES: f64 = 0.1;
 
 impl Subject for Csr {

@@ -3,10 +3,11 @@
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
 
-/// The steps of the budget that a step of this search counts as; its queues take more time than that.
+/// The steps of the budget that one step of this search counts as, since its queues take more time.
 pub(in crate::mapping::search) const STEP: f64 = 0.3;
 
-/// The factor by which reading an edge takes longer in a graph that fits no cache, since vertices come in random order.
+/// The factor by which reading an edge takes longer in a graph that exceeds the cache, since vertices come in random
+/// order.
 fn misses(vertices: usize) -> usize {
     1 + (vertices >> 19).min(6)
 }

@@ -1,4 +1,4 @@
-//! Plans of graphs of which it is known how good they can be.
+//! Plans of graphs whose best possible cost is known.
 
 use proptest::prelude::*;
 
@@ -28,14 +28,14 @@ fn graph_of(vertices: usize, edges: &[Edge]) -> Csr {
     Csr::from_edges(vertices, edges.iter().copied())
 }
 
-/// The same edges between vertices that are numbered at random, but for vertex 0, whose process keeps its rank.
+/// The same edges between randomly numbered vertices, except vertex 0, whose process keeps its rank.
 fn renumbered(vertices: usize, edges: &[Edge], seed: u64) -> Vec<Edge> {
     let mut number: Vec<u32> = (0..vertices as u32).collect();
     Rng::new(seed).shuffle(&mut number[1..]);
     edges.iter().map(|(a, b, w)| (number[*a as usize], number[*b as usize], *w)).collect()
 }
 
-/// The plan, checked, and the same when it is made again.
+/// The plan, checked, and compared with a second one.
 fn check(vertices: usize, edges: &[Edge], machine: &Machine, options: &Options) -> Plan {
     let graph = graph_of(vertices, edges);
     let plan = planned_graph(&graph, machine, options);
@@ -58,7 +58,7 @@ proptest! {
     }
 }
 
-/// A grid of such sides as a graph, whose edges weigh so much along each dimension.
+/// A grid of these sides as a graph, with these weights of edges along each dimension.
 fn cells(sides: [u32; 3], weights: [i64; 3]) -> Vec<Edge> {
     let all = sides.iter().product();
     let steps = [sides[1] * sides[2], sides[2], 1];
@@ -132,8 +132,8 @@ fn paths_and_rings_are_cut_once_a_node() {
 
 #[test]
 fn communities_in_communities_are_kept_whole() {
-    // 8 groups of 4 teams of 6: all of a team know each other, teams of a group are a ring, and
-    // groups are one as well. Nodes have the size of a team.
+    // 8 groups of 4 teams of 6: all members of a team are connected, the teams of a group form a ring, and so do the
+    // groups. Nodes have the size of a team.
     let mut edges: Vec<Edge> = Vec::new();
     for team in 0..32u32 {
         let all = (0..6).flat_map(|a| (a + 1..6).map(move |b| (a, b)));
@@ -157,7 +157,7 @@ fn degenerate_graphs_are_planned() {
     assert_eq!(check(1, &[], &blocks(&[1]), &SUM).old_rank, None);
     assert_eq!(check(1, &[(0, 0, 7)], &blocks(&[1, 3]), &MAX).old_rank, None);
     assert_eq!(check(100, &[], &blocks(&[10; 10]), &SUM).old_rank, None);
-    // A star: the hub's node keeps as many leaves as it has places left.
+    // A star: the hub's node gets as many leaves as it has space for.
     let star: Vec<Edge> = (0..999).map(|leaf| (999, leaf, 1)).collect();
     let plan = check(1000, &both_ways(&star), &blocks(&[990, 10]), &SUM);
     assert_eq!(plan.after.inter_node_edges, 2 * 10);
@@ -193,8 +193,8 @@ fn a_search_takes_the_time_that_it_may() {
     for seconds in [0.0, 0.001, 0.01, 0.1, 0.5] {
         SPENT.set(0);
         let plan = plan_graph(&graph, &layout, &Options { seconds: Some(seconds), ..SUM });
-        // For the nodes, and then for what is below them. No share is overdrawn by more than some sweeps
-        // over what it is for: together, a fifth.
+        // For the nodes, and then for the levels below them. No share is overdrawn by more than some sweeps over its
+        // part: together, a fifth.
         let sweep = vertices + edges.len();
         let allowed = (1.2 * seconds * (super::STEP + 1.0) * 3e8) as usize + 4 * sweep;
         assert!(SPENT.get() <= allowed, "{seconds} s: {} of {allowed} steps", SPENT.get());
@@ -202,20 +202,20 @@ fn a_search_takes_the_time_that_it_may() {
         assert!(cost <= last, "{seconds} s: {cost}, with less time {last}");
         last = cost;
     }
-    // In the order of their numbers nearly all 359,400 edges lead to another node.
+    // In numerical order, nearly all 359,400 edges lead to another node.
     assert!(last < 25_000, "{last}");
 }
 
 #[test]
 fn what_is_coarsened_first_is_divided_exactly() {
-    // Rings that have no edges to each other, of another size than the nodes, which differ.
+    // Unconnected rings, with a size other than those of the nodes, which differ.
     let ring = |first: u32| (0..400).map(move |at| (first + at, first + (at + 1) % 400, 1));
     let edges =
         renumbered(20_000, &both_ways(&(0..50).flat_map(|i| ring(400 * i)).collect::<Vec<_>>()), 2);
     let sizes: Vec<usize> = (0..50).map(|node| if node % 2 == 0 { 307 } else { 493 }).collect();
     let options = Options { seconds: Some(0.05), ..SUM };
     let plan = check(20_000, &edges, &Machine::blocks(&sizes), &options);
-    // Two edges would do for each of 50 nodes, and both of their directions count.
+    // Two edges would suffice for each of 50 nodes, and both directions count.
     assert!(plan.after.inter_node_edges < 800, "{:?}", plan.after);
 }
 

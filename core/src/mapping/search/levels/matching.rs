@@ -1,5 +1,5 @@
-//! From the nodes upward: what is together on a node stays so, and goes to the node where it is nearest to
-//! what it sends to.
+//! From the nodes upward: the parts on nodes stay together, and each goes to the node where it is nearest to the parts
+//! that it sends to.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::mapping::model::csr::Csr;
 use crate::mapping::objective::distance_model::DistanceModel;
 use crate::mapping::search::graph::{GraphDivider, STEP, seconds_for};
 
-/// The same parts of a mapping, each on the node where it is nearest to what it sends to, of those that have parts as
-/// large.
+/// The same parts of a mapping, each on the node, among those with parts of the same size, where it is nearest to the
+/// parts that it sends to.
 pub(in crate::mapping) fn rematch(
     edges: &impl Adjacency,
     node_of: &[u32],
@@ -28,13 +28,13 @@ pub(in crate::mapping) fn rematch(
     let model = &model.select(&used);
     let nodes = used.len();
     let between = Csr::contracted(edges, &part_of, nodes).symmetric();
-    // As long as a graph is worth that is divided once, and not also refined for nodes.
+    // The time for dividing a graph once, without refining it for nodes.
     let mut share = budget.at_most(Budget::seconds(STEP * seconds_for(&between, nodes) / 2.5), 1);
     let mut dividing = GraphDivider::new(&between);
     let wanted = multisect(nodes, model, &vec![1; nodes], &mut dividing, &mut share);
     budget.put_back(share);
-    // If nodes differ in size, a part may find no node of its size in its group. Each such
-    // part gets one that no other part wanted, in the order of the groups, so that neighbors mostly stay so.
+    // If nodes differ in size, a part may find no node of its size in its group. Each such part gets one that no other
+    // part wanted, in the order of the groups, so that neighbors usually stay neighbors.
     let innermost = model.depth() - 1;
     let group = |node: u32| model.group(innermost, node);
     // By size and group.

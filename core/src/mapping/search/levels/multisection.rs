@@ -4,8 +4,8 @@ use crate::mapping::budget::Budget;
 use crate::mapping::objective::distance_model::DistanceModel;
 use crate::mapping::search::subject::Divide;
 
-/// The node of each of `0..vertices`. `takes[i]` of them are on node `i` of the model, all of them together; none of
-/// these is 0.
+/// The node of each of `0..vertices`. Node `i` of the model gets `takes[i]` of them; these numbers are not 0, and their
+/// sum is `vertices`.
 pub(in crate::mapping) fn multisect(
     vertices: usize,
     model: &DistanceModel,
@@ -29,7 +29,7 @@ struct Multisection<'a, D> {
 }
 
 impl<D: Divide> Multisection<'_, D> {
-    /// Puts vertices on nodes that are in one group of the level above `level`.
+    /// Assigns vertices to nodes in one group of the level above `level`.
     fn descend(&mut self, vertices: &[u32], nodes: &[u32], level: usize, budget: &mut Budget) {
         if let [node] = nodes {
             vertices.iter().for_each(|vertex| self.node_of[*vertex as usize] = *node);
@@ -37,7 +37,7 @@ impl<D: Divide> Multisection<'_, D> {
         }
         let innermost = level == self.model.depth();
         if innermost && vertices.len() == nodes.len() {
-            // One each, and no node is nearer than another.
+            // One vertex each, and all nodes are equally far apart.
             let places = vertices.iter().zip(nodes);
             places.for_each(|(vertex, node)| self.node_of[*vertex as usize] = *node);
             return;
@@ -59,7 +59,7 @@ impl<D: Divide> Multisection<'_, D> {
             nodes.iter().map(|node| self.takes[*node as usize] as usize).sum::<usize>()
         };
         let sizes: Vec<usize> = children.iter().map(size).collect();
-        // Levels above are decided once, levels below for every group anew.
+        // Levels above are set once, levels below for every group again.
         let levels = self.model.depth() + 1 - level;
         let mut share = budget.split(levels as i64);
         let part = self.dividing.divide(vertices, &sizes, &mut share);

@@ -14,7 +14,7 @@ fn round_robin(size: usize, switches: &[usize]) -> Machine {
     switched(&vec![size; switch_of.len()], &switch_of)
 }
 
-/// The sum at the distances of the literature, the bound for it, and the edges between switches, before and after.
+/// The sum for the distances of the literature, its bound, and the edges between switches, before and after.
 fn plan(dims: &[usize], machine: &Machine) -> (i128, i128, i64, i64) {
     let distances = Distances::parse("1,10,100").unwrap();
     let options = Options { objective: Objective::Sum, distances, ..Options::default() };
@@ -34,7 +34,7 @@ fn the_figures_of_other_mappers_are_reached() {
     assert!(plan(&[16, 8, 8], &parse("4x8x32", 1024)).0 <= 52736);
     let (sum, bound, before, after) = plan(&[50, 48], &parse("5x10x48", 2400));
     assert!(sum <= 43500 && bound == 42200 && after <= 256, "{sum} {bound} {before} {after}");
-    // Nodes as a scheduler leaves them: rank order has 1472 and 3840 edges between switches.
+    // Nodes as a scheduler allocates them: rank order has 1472 and 3840 edges between switches.
     assert_eq!(plan(&[32, 32], &round_robin(32, &[8; 4])).0, 21248);
     let (sum, bound, _, after) = plan(&[50, 48], &round_robin(48, &[17, 12, 9, 7, 5]));
     assert!(sum <= 43200 && bound == 41480 && after <= 250, "{sum} {bound} {after}");
@@ -59,7 +59,7 @@ fn what_takes_least_time_is_taken() {
 
 #[test]
 fn what_is_together_on_a_node_goes_where_its_neighbors_are() {
-    // A row of nodes of two sizes, which alternate; of each size, one half is on each switch.
+    // A row of nodes of two alternating sizes; of each size, one half is on each switch.
     let layout = switched(&[3, 2, 3, 2, 3, 2, 3, 2], &[0, 0, 1, 1, 0, 0, 1, 1]);
     let (sum, bound, before, after) = plan(&[20], &layout);
     assert_eq!((before, after), (6, 2));
@@ -90,14 +90,14 @@ fn distances_decide_what_is_given_up() {
     let (cheap, dear) = (of("1,10,10"), of("1,2,1000"));
     assert!(dear.0 <= cheap.0 && cheap.1 <= dear.1, "{cheap:?} {dear:?}");
     assert_eq!(dear.0, 22);
-    // Where switches cost nothing more, nodes are mapped as they are without any.
+    // If switches cost nothing, nodes are mapped as without them.
     let alone = plan_cart(&grid, &Machine::blocks(&[6; 10]), &Options::default());
     assert_eq!(cheap.1, alone.after.inter_node_edges);
 }
 
 #[test]
 fn of_more_processes_those_take_part_that_are_near() {
-    // Two switches of four nodes, and four nodes are enough.
+    // Two switches of four nodes; four nodes suffice.
     let layout = switched(&[4; 8], &[0, 1, 0, 1, 0, 1, 0, 1]);
     let (sum, _, before, after) = plan(&[4, 4], &layout);
     assert!(before > 0);
@@ -126,7 +126,7 @@ fn graphs_are_mapped_through_levels_too() {
 #[test]
 fn large_grids_on_fragments_of_switches_are_near_the_bound_in_time() {
     use crate::mapping::budget::SPENT;
-    // 1024 nodes on switches of which none is like another.
+    // 1024 nodes on switches that all differ.
     let switches: Vec<usize> = (0..64).map(|i| 8 + i % 2 * 16).collect();
     for (sizes, most, limit) in [([64, 64], 1.05, 90.0), ([48, 80], 1.10, 160.0)] {
         let sizes: Vec<usize> = sizes.into_iter().cycle().take(1024).collect();
@@ -164,7 +164,7 @@ fn switches_of_regular_boxes_take_no_search() {
     let (through, read, spent) = plan(&switches);
     let weighted = through.weighted.unwrap();
     assert_eq!((through.after, weighted.after), (alone.after, weighted.lower_bound));
-    // The grid is read once more for the switches, and what is in each of them but once.
+    // The grid is read once more for the switches, but its part in each switch only once.
     assert!(read <= 2.2 * read_alone, "{read} for {read_alone} edges");
     assert!(spent <= 2.2 * spent_alone, "{spent} for {spent_alone} steps");
 }

@@ -1,8 +1,7 @@
 //! Simulated annealing by moves of single vertices.
 //!
-//! While it runs, nodes may have a few vertices too many or too few, at a price: so a vertex that is
-//! missing wanders from node to node until it fits, which exchanges of two vertices do not find. What
-//! counts are only states in which all sizes are exact.
+//! Meanwhile, nodes may have a few vertices too many or too few, at a price: a missing vertex then wanders from node to
+//! node until it fits, which exchanges of two vertices do not find. Only states with exact sizes count.
 
 use super::partition::Partition;
 use super::settle::settle;
@@ -15,22 +14,22 @@ use crate::mapping::search::rng::Rng;
 const WARM: f64 = 0.6;
 const COLD: f64 = 0.12;
 
-/// The cost of a vertex too many or too few at the start and at the end, in edges of average weight; for more it grows
-/// as the square.
+/// The cost of one vertex too many or too few at the start and at the end, in edges of average weight; it grows with
+/// the square of the number.
 const LENIENT: f64 = 0.3;
 const STRICT: f64 = 1.4;
 
-/// A state with at most this number of vertices too many or too few is repaired, to see how good it is.
+/// A state with at most this number of vertices too many or too few is repaired, to evaluate it.
 const REPAIRED: u32 = 16;
 
 /// The number of temperatures: a power of two.
 const LEVELS: i64 = 64;
 
-/// Steps for a vertex that is looked at, beside its edges.
+/// The steps for each examined vertex, besides its edges.
 const STEPS: usize = 6;
 
-/// Moves vertices at random, worse moves ever more seldom, for a quarter of the budget. What it leaves is the best
-/// that it found, or what it got.
+/// Moves vertices at random, accepting ever fewer worse moves, for a quarter of the budget. Leaves the best state
+/// found, or the initial one.
 pub(in crate::mapping) fn anneal(
     partition: &mut Partition<'_, Csr>,
     goal: Goal,
@@ -51,7 +50,7 @@ pub(in crate::mapping) fn anneal(
     }
 }
 
-/// The factor that leads from one value to another in one step for each level.
+/// The factor between two values in one step of several levels.
 fn factor(from: f64, to: f64) -> f64 {
     (0..LEVELS.ilog2()).fold(to / from, |ratio, _| ratio.sqrt())
 }
@@ -59,14 +58,14 @@ fn factor(from: f64, to: f64) -> f64 {
 struct State {
     node_of: Vec<u32>,
     leaving: Vec<i64>,
-    /// The number of vertices that each node has too many.
+    /// The number of excess vertices of each node.
     excess: Vec<i32>,
     /// The cost of a vertex too many or too few.
     size: f64,
-    /// The number of vertices too many or too few, all together.
+    /// The number of excess and missing vertices in total.
     wrong: u32,
     sum: i64,
-    /// The weight of an average edge, at both its ends.
+    /// The weight of an average edge, at both of its ends.
     edge: f64,
     goal: Goal,
     best: (i64, (i64, i64)),
@@ -100,7 +99,7 @@ impl State {
         self.goal.key(Cost { inter_node_edges: self.sum, max_node_edges })
     }
 
-    /// Becomes colder and stricter until the budget is spent.
+    /// Lowers the temperature and raises the price until the budget is spent.
     fn cool(&mut self, graph: &Csr, random: &mut Rng, budget: &mut Budget) {
         let mut temperature = WARM * self.edge;
         let (colder, stricter) = (factor(WARM, COLD), factor(LENIENT, STRICT));
@@ -126,7 +125,7 @@ impl State {
         }
     }
 
-    /// The changes in the edges that leave its own node and the other, when a vertex moves there.
+    /// The changes in the edges that leave a vertex's own node and another one, if the vertex moves there.
     fn changes(&self, graph: &Csr, vertex: usize, to: u32) -> (i64, i64) {
         let from = self.node_of[vertex];
         let (mut own, mut other, mut all) = (0, 0, 0);
@@ -139,9 +138,9 @@ impl State {
         (2 * own - all, all - 2 * other)
     }
 
-    /// Looks at one vertex, and perhaps moves it to the node of a neighbor. How many steps it took.
+    /// Examines one vertex, and perhaps moves it to the node of a neighbor. Returns the number of steps.
     fn step(&mut self, graph: &Csr, temperature: f64, random: &mut Rng) -> usize {
-        // One number chooses the vertex by its upper half and the neighbor by its lower.
+        // The upper half of one number chooses the vertex, and the lower half the neighbor.
         let bits = random.next();
         let (upper, lower) = (bits >> 32, bits & 0xffff_ffff);
         let u = ((upper * self.node_of.len() as u64) >> 32) as usize;
@@ -155,7 +154,7 @@ impl State {
             return STEPS;
         }
         let (da, db) = self.changes(graph, u, b as u32);
-        // The squares of what is too much: (x - 1)^2 - x^2 and (y + 1)^2 - y^2.
+        // The squares of the excess: (x - 1)^2 - x^2 and (y + 1)^2 - y^2.
         let sizes = 2 * (1 + self.excess[b] - self.excess[a]);
         let excess = |node: usize, change: i64| {
             let leaving = self.leaving[node];

@@ -1,10 +1,10 @@
-//! Making a mapping better by exchanging vertices between nodes, whose sizes stay exact.
+//! Improves a mapping by exchanging vertices between nodes, whose sizes stay exact.
 //!
-//! Everything here takes a symmetric adjacency: if `u` has an edge to `v`, `v` has one to `u` of the
-//! same weight. A directed graph is given with the weights of both directions added up; then the
-//! sum is exact, and the busiest node is compared by the edges across its border in both directions.
+//! Everything here takes a symmetric adjacency: if `u` has an edge to `v`, `v` has one to `u` of the same weight. For a
+//! directed graph, the weights of both directions are added; then the sum is exact, and the busiest node is compared by
+//! the edges across its border in both directions.
 //!
-//! Vertex 0 stays where it is: the process of rank 0 keeps its rank.
+//! Vertex 0 stays in place: the process of rank 0 keeps its rank.
 
 mod anneal;
 mod pairs;
@@ -16,5 +16,5 @@ pub(super) use self::pairs::swap_pairs;
 pub(super) use self::partition::Partition;
 pub(super) use self::settle::{Gains, first_on_first, settle};
 
-/// From this number of vertices on a sum at the bound is good enough, and constructions take most of the time.
+/// From this number of vertices on, a sum at the bound suffices, and constructions take most of the time.
 pub(super) const LARGE: usize = 20_000;

@@ -6,24 +6,24 @@ use super::partition::{Partition, Ties, changes};
 use crate::mapping::budget::Budget;
 use crate::mapping::model::cost::{Adjacency, Goal, Objective};
 
-/// The number of vertices with the largest gains that are paired with each other.
+/// The number of vertices with the largest gains that are paired.
 const TOP: usize = 6;
 
-/// After this number of exchanges that brought nothing, those with the next node are tried.
+/// After this number of exchanges without a gain, those with the next node are tried.
 const PATIENCE: usize = 8;
 
-/// An exchange that may be made.
+/// A possible exchange.
 struct Swap {
-    /// The key that is compared afterwards.
+    /// The key for comparing results.
     key: Key,
     slots: (u32, u32),
     changes: (i64, i64),
 }
 
-/// The excess of two nodes over their limits, and what is compared then.
+/// The excess of two nodes over their limits, and the figure that is compared next.
 type Key = (i64, (i64, i64));
 
-/// The vertices that two nodes have and may give, while exchanges are tried.
+/// The vertices that two nodes have and may exchange, during trials.
 #[derive(Default)]
 struct Pair {
     vertices: Vec<u32>,
@@ -34,8 +34,8 @@ struct Pair {
     swaps: Vec<(u32, u32, (i64, i64))>,
 }
 
-/// Exchanges vertices between nodes that touch for as long as it brings something or the budget
-/// lasts. The mapping never becomes worse.
+/// Exchanges vertices between adjacent nodes as long as that gains or the budget lasts. The mapping never becomes
+/// worse.
 pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
     partition: &mut Partition<'_, A>,
     goal: Goal,
@@ -44,7 +44,8 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
     let nodes = partition.nodes();
     let mut changed = vec![true; nodes];
     let mut pair = Pair::default();
-    // Nodes with too many edges come first: a single one makes all the rest useless, and the budget may not last for all.
+    // Nodes with too many edges come first: a single one makes other gains useless, and the budget may not last for
+    // all.
     for a in 0..nodes as u32 {
         while goal.excess(partition.leaving(a)) > 0
             && pair.improve_all(partition, (a, |_| true), goal, 0, &mut changed, budget)
@@ -52,7 +53,7 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
     }
     loop {
         let before = std::mem::replace(&mut changed, vec![false; nodes]);
-        // The busiest node must become better, the others must not become as bad as it.
+        // The busiest node must improve, and no other may become as bad.
         let worst = partition.cost().max_node_edges - 1;
         let mut any = false;
         for a in 0..nodes as u32 {
@@ -69,8 +70,8 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
 }
 
 impl Pair {
-    /// Tries exchanges of a node with those that it touches and that are `wanted`, one after another, until the budget is
-    /// spent. Whether they brought something; then both nodes have `changed`.
+    /// Tries exchanges of a node with adjacent nodes that are `wanted`, one after another, until the budget is spent.
+    /// Returns whether they gained; then both nodes have `changed`.
     fn improve_all<A: Adjacency>(
         &mut self,
         partition: &mut Partition<'_, A>,
@@ -104,7 +105,7 @@ impl Pair {
         any
     }
 
-    /// Takes up the vertices of two nodes.
+    /// Loads the vertices of two nodes.
     fn load<A: Adjacency>(
         &mut self,
         partition: &Partition<'_, A>,
@@ -138,7 +139,7 @@ impl Pair {
         budget.spend(steps + size);
     }
 
-    /// The vertices of one side that touch the other and have most to gain, best first.
+    /// The vertices of one side that touch the other and have the largest gains, best first.
     fn top(&self, second: bool) -> Vec<u32> {
         let is_wanted = |slot: &u32| {
             let slot = *slot as usize;
@@ -153,7 +154,7 @@ impl Pair {
         best
     }
 
-    /// Tries a row of exchanges between two nodes and keeps as many as were best.
+    /// Tries a sequence of exchanges between two nodes and keeps the best prefix.
     fn improve<A: Adjacency>(
         &mut self,
         partition: &mut Partition<'_, A>,
@@ -213,7 +214,7 @@ impl Pair {
         keep > 0
     }
 
-    /// Exchanges two vertices on trial: the partition stays as it is.
+    /// Exchanges two vertices on trial: the partition does not change.
     fn exchange<A: Adjacency>(
         &mut self,
         partition: &Partition<'_, A>,
@@ -231,7 +232,7 @@ impl Pair {
                     _ if node == b => offset + partition.place(to),
                     _ => return,
                 };
-                // A loop ties a vertex to its own side, wherever that is.
+                // A loop ties a vertex to its own side, whichever that is.
                 if slot == moved {
                     return;
                 }
@@ -255,13 +256,13 @@ mod tests {
 
     #[test]
     fn nodes_with_too_many_edges_are_mended_first() {
-        // A path on nodes of eight vertices, of which the last two have every second one of sixteen.
+        // A path on nodes of eight vertices, where the last two have alternate ones of sixteen.
         let path = Csr::from_edges(800, (1..800).flat_map(|v| [(v - 1, v, 1), (v, v - 1, 1)]));
         let node = |v: u32| if v < 784 { v / 8 } else { 98 + v % 2 };
         let goal = Goal { objective: Objective::Sum, most: 4 };
         let mut partition = Partition::new(&path, (0..800).map(node).collect(), 100);
         assert_eq!(partition.cost().max_node_edges, 16);
-        // The budget would be spent before the turn of the last nodes.
+        // The budget would be spent before the last nodes are reached.
         swap_pairs(&mut partition, goal, &mut Budget::seconds(1e-5));
         assert!(partition.cost().max_node_edges <= 4, "{:?}", partition.cost());
     }

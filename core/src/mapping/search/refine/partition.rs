@@ -1,15 +1,15 @@
-//! A mapping that changes by exchanges.
+//! A mapping that is changed by exchanges.
 
 use crate::mapping::model::cost::{Adjacency, Cost};
 use crate::mapping::model::csr::grouped;
 
-/// The node of each vertex, and the vertices of each node. Memory: 12 bytes a vertex.
+/// The node of each vertex, and the vertices of each node. Memory: 12 bytes per vertex.
 #[derive(Debug, Clone)]
 pub(in crate::mapping) struct Partition<'a, A> {
     pub(super) graph: &'a A,
     /// The node of each vertex.
     node_of: Vec<u32>,
-    /// All vertices, those of one node together.
+    /// All vertices, grouped by node.
     members: Vec<u32>,
     /// The vertices of node `k` are `members[starts[k]..starts[k + 1]]`.
     starts: Vec<u32>,
@@ -40,7 +40,7 @@ impl<'a, A: Adjacency> Partition<'a, A> {
         &self.node_of
     }
 
-    /// The node of each vertex, for good.
+    /// The final node of each vertex.
     pub(in crate::mapping) fn into_node_of(self) -> Vec<u32> {
         self.node_of
     }
@@ -68,8 +68,8 @@ impl<'a, A: Adjacency> Partition<'a, A> {
         self.leaving[node as usize]
     }
 
-    /// Exchanges two vertices of different nodes. The changes are those of the edges that leave the
-    /// node of `u` and the node of `v`; no other node's change.
+    /// Exchanges two vertices of different nodes. The changes are those of the edges that leave the nodes of `u` and of
+    /// `v`; no other node's edges change.
     pub(super) fn swap(&mut self, u: usize, v: usize, changes: (i64, i64)) {
         let (a, b) = (self.node_of[u], self.node_of[v]);
         self.leaving[a as usize] += changes.0;
@@ -80,7 +80,7 @@ impl<'a, A: Adjacency> Partition<'a, A> {
     }
 }
 
-/// The ties of one vertex to the two nodes of an exchange.
+/// The connections of one vertex to the two nodes of an exchange.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ties {
     /// The weight of edges to vertices of the same node.
@@ -92,13 +92,13 @@ pub(super) struct Ties {
 }
 
 impl Ties {
-    /// The decrease of the sum over both nodes when the vertex moves alone, halved.
+    /// The decrease of the sum over both nodes if only this vertex moves, halved.
     pub(super) fn gain(self) -> i64 {
         self.other - self.own
     }
 }
 
-/// The changes in the edges that leave the node of the first vertex and that of the second, when two vertices with an
+/// The changes in the edges that leave the node of the first vertex and that of the second, if two vertices with an
 /// edge of weight `between` are exchanged.
 pub(super) fn changes(u: Ties, v: Ties, between: i64) -> (i64, i64) {
     let degrees = v.all - u.all;

@@ -1,5 +1,5 @@
-//! Sizes made exact: vertices move from part to part along the cheapest path from each part that is too large to one that
-//! is too small.
+//! Makes sizes exact: vertices move from part to part along the cheapest path from each part that is too large to one
+//! that is too small.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,11 +7,11 @@ use std::collections::BinaryHeap;
 use crate::mapping::budget::Budget;
 use crate::mapping::model::csr::Csr;
 
-/// The part of a surplus that is moved at once: one in this number.
+/// The fraction of a surplus that is moved at once: one divided by this number.
 const AT_ONCE: usize = 4;
 
-/// Moves vertices until each part has the number of vertices that it is to have; `excess` is what it has beyond that, all
-/// of it together 0. `graph` is symmetric: see [`super`].
+/// Moves vertices until each part has its number of vertices; `excess` is the number beyond that, and its sum is 0.
+/// `graph` is symmetric: see [`super`].
 pub(in crate::mapping) fn settle(
     graph: &Csr,
     part: Vec<u32>,
@@ -27,7 +27,7 @@ pub(in crate::mapping) fn settle(
     while let Some(from) = parts.excess.iter().position(|excess| *excess > 0) {
         let path = parts.path(from as u32, &mut costs, budget);
         let room = path.last().map_or(0, |end| -parts.excess[*end as usize]);
-        // Not all at once: each move changes what others cost.
+        // Only a fraction, since each move changes the costs of others.
         let mut count = (parts.excess[from].min(room) as usize).div_ceil(AT_ONCE);
         let mut at = from as u32;
         for to in path {
@@ -40,8 +40,8 @@ pub(in crate::mapping) fn settle(
     parts.part
 }
 
-/// The same parts, but vertex 0 on part 0, which has some: it changes names with the part that vertex 0 is on, and then both
-/// have their sizes again.
+/// The same parts, but with vertex 0 in part 0: this swaps names with the part of vertex 0, and then both get their
+/// sizes back.
 pub(in crate::mapping) fn first_on_first(
     graph: &Csr,
     mut part: Vec<u32>,
@@ -78,7 +78,7 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// The parts after `from` on the cheapest path to one that is too small.
+    /// The parts after `from` on the cheapest path to a part that is too small.
     fn path(&mut self, from: u32, costs: &mut [Option<Costs>], budget: &mut Budget) -> Vec<u32> {
         let mut reached: Vec<Option<(i64, u32)>> = vec![None; costs.len()];
         reached[from as usize] = Some((0, from));
@@ -93,7 +93,7 @@ impl Parts<'_> {
             }
             let of_part = costs[part as usize].get_or_insert_with(|| self.costs(part, budget));
             for (to, change) in of_part.iter() {
-                // A move that gains counts as one that costs nothing.
+                // A move that gains counts as free.
                 let cost = cost + change.max(&0) + 1;
                 if reached[*to as usize].is_none_or(|(least, _)| cost < least) {
                     reached[*to as usize] = Some((cost, part));
@@ -101,12 +101,12 @@ impl Parts<'_> {
                 }
             }
         }
-        // No edges lead to any.
+        // No part has edges to it.
         let room = self.excess.iter().position(|excess| *excess < 0);
         room.map(|part| part as u32).into_iter().collect()
     }
 
-    /// The cost of the cheapest move out of a part, by the part where it leads.
+    /// The cost of the cheapest move out of a part, by target.
     fn costs(&mut self, part: u32, budget: &mut Budget) -> Costs {
         let mut costs = Costs::new();
         for vertex in &self.members[part as usize] {
@@ -119,8 +119,8 @@ impl Parts<'_> {
         costs
     }
 
-    /// Moves this number of vertices from a part to one next to it, or all that are at the border, those whose moves cost least.
-    /// How many it moved.
+    /// Moves this number of vertices, or all at the border if these are fewer, from a part to an adjacent one, cheapest
+    /// first. Returns the number moved.
     fn shift(&mut self, (from, to): (u32, u32), count: usize, budget: &mut Budget) -> usize {
         let mut choices: Vec<(i64, u32)> = Vec::new();
         for vertex in &self.members[from as usize] {
@@ -130,7 +130,7 @@ impl Parts<'_> {
             choices.extend(moves.min());
         }
         choices.sort_unstable();
-        // A part without edges to it is reached at once.
+        // A part without edges to others can be reached directly.
         if choices.is_empty() {
             choices.extend(self.members[from as usize].first().map(|vertex| (0, *vertex)));
         }
@@ -147,9 +147,9 @@ impl Parts<'_> {
     }
 }
 
-/// Scratch to find the gains of moves.
+/// Scratch space for finding the gains of moves.
 pub(in crate::mapping) struct Gains {
-    /// The weight of a vertex's edges to each other part, all of it 0 between uses.
+    /// The weight of a vertex's edges to each other part, all 0 between uses.
     weight_to: Vec<i64>,
     /// The parts to which there are edges.
     touched: Vec<u32>,
@@ -160,8 +160,8 @@ impl Gains {
         Self { weight_to: vec![0; parts], touched: Vec::new() }
     }
 
-    /// Other parts that a vertex has edges to, and what moving it there takes off the cut. A part may come again, with
-    /// less, if there are negative weights.
+    /// The other parts to which a vertex has edges, and the decrease of the cut by moving it there. A part may occur
+    /// again, with a smaller value, if there are negative weights.
     pub(in crate::mapping) fn of(
         &mut self,
         graph: &Csr,
@@ -199,7 +199,7 @@ mod tests {
         let mut moved = |part: &[u32]| first_on_first(&path, part.to_vec(), 3, &mut budget);
         assert_eq!(moved(&[0, 0, 0, 1, 1, 1, 1, 1, 2, 2]), [0, 0, 0, 1, 1, 1, 1, 1, 2, 2]);
         assert_eq!(moved(&[1, 1, 1, 2, 2, 2, 2, 0, 0, 0]), [0, 0, 0, 2, 2, 2, 2, 1, 1, 1]);
-        // Two of the long part go to its neighbor, and two of this to the short one.
+        // Two vertices of the long part go to its neighbor, and two of that one to the short part.
         assert_eq!(moved(&[2, 2, 2, 2, 2, 1, 1, 0, 0, 0]), [0, 0, 0, 1, 1, 2, 2, 2, 2, 2]);
     }
 }

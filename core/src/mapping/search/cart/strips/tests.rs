@@ -1,9 +1,9 @@
-//! No other widths cost less, and the cost is known before.
+//! No other widths cost less, and the predicted cost is right.
 
 use super::*;
 use crate::mapping::Grid;
 
-/// Calls `visit` with all widths from 1 on that add up to a size.
+/// Calls `visit` with all lists of widths of at least 1 that add up to a size.
 fn compositions(size: u32, widths: &mut Vec<u32>, visit: &mut impl FnMut(&[u32])) {
     if size == 0 {
         visit(widths);
@@ -39,7 +39,7 @@ fn no_other_widths_cost_less() {
                 lattice.cost(&strips.fill(&lattice, &sizes, &sequence)).inter_node_edges
             };
             let found = strips(&lattice, &sizes, &mut Budget::seconds(1.0));
-            // With two strips around a ring a node may have both walls.
+            // With two strips around a ring, a node may touch both walls.
             for (cost, strips) in found.into_iter().filter(|way| !periodic[way.1.order[1]]) {
                 assert_eq!(cost, built(&strips), "{dims:?} {sizes:?} {strips:?}");
                 let across = dims[strips.order[1]] as u32;
