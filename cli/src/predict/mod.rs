@@ -350,20 +350,38 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_replay_that_is_to_end_ends_with_the_order_of_the_ranks() {
-        static STOPPED: AtomicBool = AtomicBool::new(true);
+    /// 50 exchanges of each rank with the one of half the job away.
+    fn pairs(bytes: u64) -> Recording {
         let mut recording = Recording { size: 8, ..Recording::default() };
         for rank in 0..recording.size {
-            let to = (rank + 4) % recording.size;
-            let count = Count { messages: 50, bytes: 50 << 16 };
+            let to = (rank + recording.size / 2) % recording.size;
+            let count = Count { messages: 50, bytes: 50 * bytes };
             recording.edges.push(Edge { from: rank, to, count });
             let calls =
-                [Call::Irecv(Some(to), Some(0)), Call::Isend(to, 1 << 16, 0), Call::Wait(2, 2)];
+                [Call::Irecv(Some(to), Some(0)), Call::Isend(to, bytes, 0), Call::Wait(2, 2)];
             let events: Vec<(u32, u64)> =
                 (0..50).flat_map(|_| [0, 1, 2]).map(|at| (at, 9)).collect();
             recording.windows.insert(rank, Window::new(&calls, &events, 1_000_000, true));
         }
+        recording
+    }
+
+    #[test]
+    fn no_pair_gains_by_leaving_its_node() {
+        let forecast = |node_of: &[u64]| {
+            let machine = Machine::from_ids(node_of);
+            let options = Options::default();
+            let recording = pairs(1 << 20);
+            Forecast::new(&recording, &machine, &options, None, Ways::STARTS, MOST_CALLS).unwrap()
+        };
+        assert!(forecast(&[0, 1, 2, 3, 0, 1, 2, 3]).gaining().is_empty());
+        assert!(!forecast(&[0, 0, 1, 1, 2, 2, 3, 3]).gaining().is_empty());
+    }
+
+    #[test]
+    fn a_replay_that_is_to_end_ends_with_the_order_of_the_ranks() {
+        static STOPPED: AtomicBool = AtomicBool::new(true);
+        let recording = pairs(1 << 16);
         let machine = Machine::blocks(&[4, 4]);
         let predicted = |stop| {
             let options = Options { stop, ..Options::default() };
