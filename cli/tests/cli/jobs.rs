@@ -373,7 +373,8 @@ fn a_command_that_is_installed_anew_goes_on() {
     let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "installed", false);
     let command = jobs.bench.directory.join("bin/cartograph");
     fs::create_dir(command.parent().unwrap()).unwrap();
-    fs::copy(COMMAND, &command).unwrap();
+    // By a process of its own: one that another test's thread starts meanwhile would have the file open for writing.
+    assert!(Command::new("cp").arg(COMMAND).arg(&command).status().unwrap().success());
     // Each start of the launcher installs it.
     let launcher = fs::read_to_string(jobs.bench.directory.join("mpiexec")).unwrap();
     let install = format!("rm -f {0}; cp {COMMAND} {0}", command.display());
