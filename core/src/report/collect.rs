@@ -282,7 +282,7 @@ mod tests {
         assert!(second.starts_with("MPI_Cart_create: grid 3 x 2"), "{second}");
         assert!(second.ends_with("warning: careful\n"), "{second}");
         report.warn("careful");
-        let last = "MPI_Cart_create, 2 times in all: grid 2 x 2, periodic along 0, 4 of 4 processes; 1.0 s each, waiting for other ranks included
+        let last = "MPI_Cart_create, 2 times in all: grid 2 x 2, periodic along 0, 4 of 4 processes; 1.0 s each, including waiting for other ranks
 warning: careful (2 times)
 ";
         assert_eq!(report.last_news(), last);
