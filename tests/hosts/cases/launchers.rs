@@ -83,7 +83,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             let mut command = Command::new("env");
             command.args(line.split_whitespace().filter(is_variable)).arg(launcher);
             command.args(line.split_whitespace().filter(|word| !is_variable(word)));
-            command.arg("true").current_dir(&directory);
+            // Not `true`: Hydra may end by SIGPIPE if its processes are gone at once.
+            command.args(["sleep", "0.1"]).current_dir(&directory);
             command.envs(session.host.settings()).env("HYDRA", version);
             for name in ["OMPI", "PRTE"] {
                 command.env(format!("{name}_ALLOW_RUN_AS_ROOT"), "1");

@@ -318,8 +318,7 @@ fn fake_nodes(session: &mut Session<'_>, program: &Path) {
         command.args([&preload, &setting, word(program)]).envs(session.host.settings());
         let seen = if fits { list(&order) } else { "0,1,2,3".to_owned() };
         let ran = session.finish(command.args([&seen, word(&file)]));
-        let said = count(&session.err, "is for ranks that are started on other nodes")
-            == usize::from(!fits);
+        let said = count(&session.err, "is for ranks on other nodes") == usize::from(!fits);
         session.check(&format!("nodes {nodes:?}"), ran && said);
     }
 }

@@ -43,13 +43,7 @@ pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
     }
     let nodes = profile(session, "world", &[0, 2, 1, 3], &[0, 0, 1, 1]);
     let setting = format!("CARTOGRAPH_WORLD={}", nodes.display());
-    says(
-        session,
-        "other nodes",
-        &setting,
-        &[program, same, file],
-        "is for ranks that are started on other nodes",
-    );
+    says(session, "other nodes", &setting, &[program, same, file], "is for ranks on other nodes");
     let missing = format!("CARTOGRAPH_WORLD={}", session.work("none.json").display());
     says(session, "no file", &missing, &[program, same, file], "none.json cannot be read: ");
     let empty = "CARTOGRAPH_WORLD=";
