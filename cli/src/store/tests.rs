@@ -108,7 +108,7 @@ fn an_entry_that_cannot_be_read_is_left_alone() {
 }
 
 #[test]
-#[ignore = "writes to a full disk, in a process of its own"]
+#[ignore = "writes to a full disk, in a separate process"]
 fn full() {
     let store = Store::at(env::var_os("STORE").unwrap().into()).unwrap();
     println!("{}", count(&store).unwrap_err());

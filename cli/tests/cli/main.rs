@@ -8,6 +8,7 @@ mod plan;
 mod report;
 mod run;
 mod site;
+mod starts;
 mod switches;
 mod traffic;
 mod trial;
