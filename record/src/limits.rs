@@ -1,11 +1,11 @@
 //! The limits of a recording that `cartograph run` makes in a user's job: its cost and its size.
 //!
 //! The cost is measured in the job: for about one of sixteen calls, the time that the recorder adds. A recorder that
-//! takes more than 1 % of the time since `MPI_Init` keeps no further calls in order; one that takes more than 2 % stops
-//! counting.
+//! takes more than 0.5 % of the time since `MPI_Init` keeps no further calls in order, one that takes more than 0.7 %
+//! counts only work, and one that takes more than 1 % stops.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use cartograph_traffic::Limits;
 
@@ -14,11 +14,11 @@ use crate::ticks;
 /// The variable that sets limits: `calls`, or `work` for recordings with nothing else.
 const VARIABLE: &str = "CARTOGRAPH_RECORD_LIMITED";
 
-/// The fractions of the time that the recorder may take before it keeps no further calls, and before it stops.
-const CALLS: u64 = 100;
-const ALL: u64 = 50;
+/// The fractions of the time that the recorder may take before it keeps no further calls, before it counts only work,
+/// and before it stops.
+const FRACTIONS: [u64; 3] = [200, 140, 100];
 
-/// The ticks, some milliseconds, that it may take in any job: most programs send much at the start.
+/// The ticks, some milliseconds, that it may take before each of these in any job: most programs send much at the start.
 const FREE: u64 = 15_000_000;
 
 /// The most ticks of a call that count as its cost: if there are more, the process was interrupted.
@@ -26,9 +26,8 @@ const LONGEST: u64 = 30_000;
 
 /// The limits, if there are any, and the rank of the process.
 static LIMITS: OnceLock<(Limits, u32)> = OnceLock::new();
-/// True if the recorder took too long to keep calls, and to count.
-static CALLS_STOPPED: AtomicBool = AtomicBool::new(false);
-static STOPPED: AtomicBool = AtomicBool::new(false);
+/// The number of [`FRACTIONS`] that the recorder has exceeded.
+static EXCEEDED: AtomicU8 = AtomicU8::new(0);
 
 /// The ticks at the start, and the ticks that the recorder has taken since.
 static START: AtomicU64 = AtomicU64::new(0);
@@ -72,12 +71,17 @@ pub(crate) fn limits() -> Option<&'static (Limits, u32)> {
 
 /// True if no further calls are kept because that took too long.
 pub(crate) fn calls_have_stopped() -> bool {
-    CALLS_STOPPED.load(Ordering::Relaxed)
+    EXCEEDED.load(Ordering::Relaxed) >= 1
+}
+
+/// True if only work is counted because more took too long.
+pub(crate) fn partners_have_stopped() -> bool {
+    EXCEEDED.load(Ordering::Relaxed) >= 2
 }
 
 /// True if the recorder has stopped because it took too long.
 pub(crate) fn has_stopped() -> bool {
-    STOPPED.load(Ordering::Relaxed)
+    EXCEEDED.load(Ordering::Relaxed) >= 3
 }
 
 /// The nanoseconds that the recorder took.
@@ -90,12 +94,9 @@ pub(crate) fn count(ticks: u64, calls: u64) {
     let more = ticks.min(LONGEST) * calls;
     let cost = COST.fetch_add(more, Ordering::Relaxed) + more;
     let passed = ticks::now().saturating_sub(START.load(Ordering::Relaxed));
-    if cost > passed / CALLS + FREE {
-        CALLS_STOPPED.store(true, Ordering::Relaxed);
-    }
-    if cost > passed / ALL + 2 * FREE {
-        STOPPED.store(true, Ordering::Relaxed);
-    }
+    let over = |(number, part)| cost > passed / part + number * FREE;
+    let exceeded = (1..).zip(FRACTIONS).take_while(|of| over(*of)).count();
+    EXCEEDED.fetch_max(exceeded as u8, Ordering::Relaxed);
 }
 
 /// Counts the ticks of a single event.

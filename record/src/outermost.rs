@@ -79,6 +79,9 @@ impl State {
         if limits::calls_have_stopped() {
             time_all(false);
         }
+        if limits::partners_have_stopped() {
+            set(ONLY_WORK, true);
+        }
         if limits::has_stopped() {
             switch(false);
         }

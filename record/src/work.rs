@@ -38,6 +38,11 @@ pub(crate) fn add(work: Work) {
     }
 }
 
+/// The messages and collectives since the last call of [`take`].
+pub(crate) fn messages_and_collectives() -> [u64; 2] {
+    [&MESSAGES, &COLLECTIVES].map(|sum| sum.load(Ordering::Relaxed))
+}
+
 /// Takes the work since the last call of this function.
 pub(crate) fn take() -> Work {
     let [messages, bytes, collectives] =

@@ -204,6 +204,7 @@ pub(crate) fn started(request: MPI_Request) {
     let Some(Persistent { work, does }) = tally.requests.kept(bits(request)) else { return };
     work::add(work);
     match does {
+        _ if outermost::counts_only_work() => return,
         Does::Nothing => return,
         Does::Send(blocks, tag) => {
             blocks.iter().for_each(|(other, block)| tally.add(*other, *block));

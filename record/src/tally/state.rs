@@ -14,6 +14,7 @@ use crate::part::{self, Schedule};
 use crate::sent::Block;
 use crate::ticks;
 use crate::window::{self, Window};
+use crate::work;
 
 static TALLY: Mutex<Tally> = Mutex::new(Tally::new());
 
@@ -140,15 +141,35 @@ impl Tally {
         call.filter(|_| takes).into_iter().for_each(|call| self.window.push(call));
     }
 
+    /// The factor by which the work exceeds these counts: 1, unless they took too long. The rest of the program is taken
+    /// to be like its beginning.
+    fn factor(&self) -> f64 {
+        if !limits::partners_have_stopped() {
+            return 1.0;
+        }
+        let messages: u64 =
+            self.others.iter().map(|other| other.sent.messages + other.got.messages).sum();
+        let calls: u64 = self.collectives.values().map(|(calls, _)| calls).sum();
+        let counted = [messages, calls].into_iter().zip(work::messages_and_collectives());
+        let part = counted.into_iter().find(|(counted, _)| *counted > 0);
+        part.map_or(1.0, |(counted, all)| (all as f64 / counted as f64).max(1.0))
+    }
+
     /// Takes the counts since the last call; the window if the process `ends`, or it is full.
     pub(super) fn take(&mut self, ends: bool) -> (Vec<Line>, Option<Window>) {
+        let factor = self.factor();
         let mut others: Vec<&mut Other> = self.others.iter_mut().collect();
         others.sort_unstable_by_key(|other| other.rank);
         let (mut sent, mut got, mut waited) = (Vec::new(), Vec::new(), Vec::new());
-        let tick = ticks::nanoseconds();
+        let tick = ticks::nanoseconds() * factor;
         let time = |ticks: u64| (ticks as f64 * tick) as u64;
+        let times = |count: u64| (count as f64 * factor).round() as u64;
         for other in others {
-            let [sent_now, got_now] = [&mut other.sent, &mut other.got].map(std::mem::take);
+            let counts = [&mut other.sent, &mut other.got].map(std::mem::take);
+            let [sent_now, got_now] = counts.map(|Count { messages, bytes }| Count {
+                messages: times(messages),
+                bytes: times(bytes),
+            });
             if sent_now.messages > 0 {
                 sent.push((other.rank, sent_now));
             }
@@ -172,7 +193,7 @@ impl Tally {
         let calls = std::mem::take(&mut self.collectives).into_iter();
         let calls = calls.map(|(name, (calls, ticks))| Line::Collective {
             function: name.into(),
-            calls,
+            calls: times(calls),
             nanoseconds: time(ticks),
         });
         let counts = sent.chain(got).chain(grids.cloned().map(Line::Grid));

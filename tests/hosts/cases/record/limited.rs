@@ -28,6 +28,9 @@ impl Recorder<'_, '_> {
         let cut = parts.has(0, r#"^\{"window":.*"cut":true,"#);
         let fewer = counted(&parts).zip(sent).is_some_and(|(counted, sent)| counted < sent);
         self.session.check("a recorder that costs too much stops itself", stopped && cut && fewer);
+        // Before that, it counts only work.
+        let right = parts.work(0).starts_with(&parts.sum(0));
+        self.session.check("sums are extended to the work that was counted after them", right);
         // 52 ns of 300 us.
         for (keeps, keeps_calls) in [("calls", true), ("work", false)] {
             let sent = self.busy(keeps, &[&program, "1", "300"]);
