@@ -18,6 +18,8 @@ const TIMED: u8 = 2;
 const MEASURED: u8 = 4;
 /// Set if only work is counted.
 const ONLY_WORK: u8 = 8;
+/// Set if several threads may call MPI at once.
+const THREADS: u8 = 16;
 
 /// Sets or clears a flag.
 fn set(flag: u8, on: bool) {
@@ -86,6 +88,17 @@ impl State {
             switch(false);
         }
     }
+}
+
+/// Notes that several threads may call MPI at once.
+pub(crate) fn have_threads() {
+    set(THREADS, true);
+}
+
+/// True if several threads may call MPI at once.
+#[inline]
+pub(crate) fn has_threads() -> bool {
+    FLAGS.load(Ordering::Relaxed) & THREADS != 0
 }
 
 /// Starts or stops counting.

@@ -33,6 +33,10 @@ fn start() {
             ticks::start();
             // SAFETY: a function that stays: the library is linked with -z nodelete.
             unsafe { libc::atexit(at_exit) };
+            // SAFETY: MPI has started.
+            if unsafe { sys::cr_has_threads() } != 0 {
+                outermost::have_threads();
+            }
             outermost::switch(true);
         }
     });

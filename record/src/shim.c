@@ -15,6 +15,12 @@ int cr_is_active(void)
         && PMPI_Finalized(&finalized) == MPI_SUCCESS && !finalized;
 }
 
+int cr_has_threads(void)
+{
+    int provided = MPI_THREAD_MULTIPLE;
+    return PMPI_Query_thread(&provided) != MPI_SUCCESS || provided == MPI_THREAD_MULTIPLE;
+}
+
 int cr_version(char version[CR_VERSION_ROOM])
 {
     int length = 0;

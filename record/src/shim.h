@@ -17,6 +17,8 @@ enum {
 
 /* True if MPI_Init or MPI_Init_thread has been called and MPI_Finalize has not. */
 int cr_is_active(void);
+/* True if several threads may call MPI at once. */
+int cr_has_threads(void);
 /* Writes the name of the loaded MPI. Returns whether it is of the family for which this was built. */
 int cr_version(char version[CR_VERSION_ROOM]);
 /* The rank of this process in MPI_COMM_WORLD, its size, and the processor's name. Returns whether there are

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cartograph_traffic::Work;
 
+use crate::outermost;
 use crate::sent::{Block, Sent};
 
 static MESSAGES: AtomicU64 = AtomicU64::new(0);
@@ -32,8 +33,14 @@ pub(crate) fn add(work: Work) {
     for (sum, more) in
         [(&MESSAGES, work.messages), (&BYTES, work.bytes), (&COLLECTIVES, work.collectives)]
     {
-        if more > 0 {
+        if more == 0 {
+            continue;
+        }
+        if outermost::has_threads() {
             sum.fetch_add(more, Ordering::Relaxed);
+        } else {
+            // An atomic addition would wait for what the program has written.
+            sum.store(sum.load(Ordering::Relaxed) + more, Ordering::Relaxed);
         }
     }
 }
