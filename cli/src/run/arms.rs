@@ -1,5 +1,7 @@
 //! The placements that a program's next job may take on its nodes.
 
+use std::thread;
+
 use cartograph_core::learn::{Entry, Traffic, mean_times, shape};
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Distances, Objective, Options, Plan, plan_graph};
@@ -152,14 +154,13 @@ fn by_bytes(
     let bytes = |plan: &Plan| plan.after.max_node_edges as f64;
     let mut candidates = Vec::new();
     if ways.starts {
-        let objectives = [
-            ("fewest bytes between nodes", Objective::Sum),
-            ("fewest bytes of a node", Objective::Max),
-        ];
-        candidates.extend(objectives.map(|(order, objective)| Candidate {
+        let by = |objective| plan_graph(&graph, machine, &Options { objective, ..options });
+        let plans = both(&|| by(Objective::Sum), &|| by(Objective::Max));
+        let orders = ["fewest bytes between nodes", "fewest bytes of a node"];
+        candidates.extend(orders.into_iter().zip(plans).map(|(order, plan)| Candidate {
             order: order.to_owned(),
             by: By::Ranks,
-            plan: plan_graph(&graph, machine, &Options { objective, ..options }),
+            plan,
         }));
     }
     if let Some(grid) = ways.grid {
@@ -181,6 +182,15 @@ fn by_bytes(
     found.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
     found.dedup_by(|one, other| one.node_of == other.node_of);
     (arm(&own, &Way::Own), found)
+}
+
+/// The results of two functions, which run at once if a thread can be started: a job waits for both.
+fn both<T: Send>(one: &(impl Fn() -> T + Sync), other: &impl Fn() -> T) -> [T; 2] {
+    thread::scope(|scope| {
+        let started = thread::Builder::new().spawn_scoped(scope, one).ok();
+        let other = other();
+        [started.and_then(|thread| thread.join().ok()).unwrap_or_else(one), other]
+    })
 }
 
 #[cfg(test)]
