@@ -139,6 +139,12 @@ lab-jobs:
 	$(NODES) jobs "$(BUILT)"
 	@$(MAKE) -s --no-print-directory lab-results
 
+## make lab-recording [BUILT=DIRECTORY]  the same programs on two processes with and without the recorder of cartograph run
+lab-recording:
+	@scripts/setup.sh openmpi $(PROGRAMS)
+	@$(MAKE) -s --no-print-directory lib tool preload HOST=openmpi
+	$(NODES) recording "$(BUILT)"
+
 ## make lab-policy                      gains and losses of cartograph run in simulated histories, for lab/results
 lab-policy:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin policy

@@ -26,6 +26,8 @@ pub(crate) struct Cases {
     /// r-cran-rmpi, libboost-mpi-dev and python3-dolfinx; pbdMPI is built from its source, of 0.5-4, with the package
     /// float: 0.5-5 needs a newer R than that of Debian 12.
     pub(crate) tried: Vec<Tried>,
+    /// The runs of two processes with and without recording.
+    pub(crate) recorded: Vec<Recorded>,
     /// What each program prints.
     pub(crate) programs: HashMap<String, Program>,
 }
@@ -50,6 +52,15 @@ pub(crate) struct Tried {
     /// The texts of lines and files that are not compared.
     pub(crate) ignore: Vec<String>,
     pub(crate) line: String,
+}
+
+/// A program that is recorded.
+#[derive(Deserialize)]
+pub(crate) struct Recorded {
+    pub(crate) title: String,
+    pub(crate) line: String,
+    /// What is replaced in inputs, so that a run takes a second or more: the file, the text, and the new one.
+    pub(crate) inputs: Vec<[String; 3]>,
 }
 
 /// What a program prints: files of its directory, and patterns there, whose groups, if they have one, are what counts.

@@ -1,5 +1,5 @@
 //! Jobs on nodes of this machine, which are network namespaces with slow links: `make lab-cluster`, `lab-programs`,
-//! `lab-jobs` and `lab-slurm`. Needs root, the libraries and the command.
+//! `lab-jobs` and `lab-slurm`; and `lab-recording`, on the machine itself. Needs root, the libraries and the command.
 //!
 //! The results go to `lab/results`; the environment variables `REPETITIONS`, `RATE` of the links, and `ONLY`, a pattern
 //! of the titles of programs, change the measurements.
@@ -10,6 +10,7 @@ mod jobs;
 mod measured;
 mod network;
 mod programs;
+mod recording;
 mod slurm;
 mod tables;
 
@@ -24,7 +25,7 @@ use cartograph_lab::top;
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 const USAGE: &str =
-    "usage: nodes cluster|combining|switches|slurm | nodes programs|jobs|try DIRECTORY";
+    "usage: nodes cluster|combining|switches|slurm | nodes programs|jobs|try|recording DIRECTORY";
 
 /// Runs in separate namespaces, which the kernel removes with it however it ends: its interfaces are not visible from
 /// outside, and nothing is left behind.
@@ -49,6 +50,7 @@ fn run(arguments: &[&str]) -> Outcome {
         ["inside", "programs", built] => programs::programs(built),
         ["inside", "jobs", built] => programs::jobs(built),
         ["try", built] => programs::compile(built).and_then(|()| programs::ask_all(built)),
+        ["recording", built] => programs::compile(built).and_then(|()| recording::recording(built)),
         ["programs" | "jobs", built] => programs::compile(built).and_then(|()| inside()),
         ["cluster" | "combining" | "switches"] => exchanges::compile().and_then(|()| inside()),
         ["slurm"] => slurm::compile().and_then(|()| inside()),

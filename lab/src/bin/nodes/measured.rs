@@ -31,6 +31,11 @@ impl Measured {
     /// Adds the numbers of a run.
     pub(crate) fn add(&mut self, case: &str, variant: &str, numbers: &[f64]) {
         eprintln!("{case}, {variant}: {numbers:?}");
+        self.put(case, variant, numbers);
+    }
+
+    /// Adds the numbers of a run without showing them.
+    pub(crate) fn put(&mut self, case: &str, variant: &str, numbers: &[f64]) {
         let key = self.key(case, variant);
         self.numbers.entry(key).or_default().push(numbers.to_vec());
     }

@@ -23,13 +23,13 @@ const RECORDED: &str = "recorded";
 const PATIENCE: u32 = 120;
 
 /// Where programs are: among those that the user has built, ours, or installed ones.
-struct Places {
+pub(crate) struct Places {
     path: String,
     only: Regex,
 }
 
 impl Places {
-    fn new(built: &str) -> Outcome<Self> {
+    pub(crate) fn new(built: &str) -> Outcome<Self> {
         let ours = fs::canonicalize(".")?.display().to_string();
         let built = if built.is_empty() { ours.clone().into() } else { fs::canonicalize(built)? };
         let path =
@@ -45,7 +45,7 @@ impl Places {
     }
 
     /// The command line with the path of its program, if it is wanted and is here.
-    fn line(&self, title: &str, line: &str) -> Option<String> {
+    pub(crate) fn line(&self, title: &str, line: &str) -> Option<String> {
         let (name, arguments) = line.split_once(' ').unwrap_or((line, ""));
         let path = self.only.is_match(title).then(|| self.find(name))??;
         Some(format!("{path} {arguments}"))
@@ -67,14 +67,14 @@ pub(crate) fn compile(built: &str) -> Outcome {
 }
 
 /// Makes a directory that has the inputs only.
-fn fresh(at: &Path) -> Outcome {
+pub(crate) fn fresh(at: &Path) -> Outcome {
     emptied(at)?;
     does(&format!("cp -r lab/programs/. {}", at.display()))?;
     Ok(())
 }
 
 /// Runs a command in a directory, with what it prints in a file.
-fn succeeds(command: &mut Command, at: &Path, said: &Path) -> Outcome<bool> {
+pub(crate) fn succeeds(command: &mut Command, at: &Path, said: &Path) -> Outcome<bool> {
     let said = File::create(said)?;
     command.current_dir(at).stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
     Ok(command.status()?.success())
@@ -247,7 +247,7 @@ fn each(
     if all.cases().is_empty() { Err(NONE.into()) } else { Ok(all) }
 }
 
-const NONE: &str = "no program is here; lab/programs/programs.json lists them";
+pub(crate) const NONE: &str = "no program is here; lab/programs/programs.json lists them";
 
 /// Measures the programs in all variants.
 pub(crate) fn programs(built: &str) -> Outcome {
