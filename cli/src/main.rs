@@ -13,7 +13,6 @@ mod output;
 mod pages;
 mod plan;
 mod predict;
-mod rank_file;
 mod run;
 mod runs;
 mod show;

@@ -7,7 +7,6 @@ use cartograph_traffic::{Recording, Topology};
 
 use super::world::WorldOrder;
 use crate::predict::{By, Prediction};
-use crate::rank_file;
 
 /// How ranks get to the nodes of a placement.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +68,7 @@ impl Arm {
                 By::Weights(weights) => Way::Weights(weights.clone()),
             },
             combines: false,
-            node_of: rank_file::launch_order(&one.plan, machine),
+            node_of: one.plan.node_of(machine),
         }
     }
 

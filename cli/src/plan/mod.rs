@@ -5,6 +5,7 @@ mod arguments;
 mod network;
 mod nodes;
 mod problem;
+mod rank_file;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,7 +17,6 @@ use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_cart, p
 
 use crate::output::{self, Failure, Progress, Result};
 use crate::predict::{Forecast, MOST_CALLS, Ways, fewest_bytes};
-use crate::rank_file;
 use crate::signals;
 use answer::Solved;
 pub(crate) use arguments::Arguments;
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let solved = solve(arguments)?;
     let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
     let ranks = formats.into_iter().map(|(format, file)| {
-        let node_of = rank_file::launch_order(&solved.plan, &solved.layout);
+        let node_of = solved.plan.node_of(&solved.layout);
         let known = solved.names.as_deref();
         let names = rank_file::names(arguments.hosts.as_deref(), known, &solved.layout)?;
         let mut how = rank_file::usage(format, &file.display().to_string(), &node_of);

@@ -259,4 +259,17 @@ impl Plan {
     pub fn old_ranks(&self) -> impl Iterator<Item = i32> + '_ {
         (0..self.vertices).map(|v| self.old_rank.as_ref().map_or(v, |old| old[v as usize]))
     }
+    /// The node on which to start each rank: those of the plan, then the remaining processes.
+    pub fn node_of(&self, machine: &Machine) -> Vec<u32> {
+        let nodes = machine.nodes();
+        let mut placed = vec![false; nodes.len()];
+        let mut node_of: Vec<u32> = Vec::with_capacity(nodes.len());
+        for old in self.old_ranks() {
+            placed[old as usize] = true;
+            node_of.push(nodes[old as usize]);
+        }
+        let others = placed.iter().zip(nodes).filter(|(placed, _)| !**placed);
+        node_of.extend(others.map(|(_, node)| *node));
+        node_of
+    }
 }

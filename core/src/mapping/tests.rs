@@ -260,6 +260,16 @@ prop_compose! {
     }
 }
 
+#[test]
+fn processes_that_a_plan_leaves_out_follow_it() {
+    let machine = Machine::blocks(&[2, 3]);
+    let plan = Plan {
+        old_rank: Some([3, 0, 4, 1].into()),
+        ..Plan::identity(&nearest(&[4], &[false]), &machine, &Distances::default(), |_| 0)
+    };
+    assert_eq!(plan.node_of(&machine), [1, 0, 1, 0, 1]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 

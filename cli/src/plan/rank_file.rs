@@ -5,28 +5,13 @@ use std::ffi::OsStr;
 use cartograph_core::launcher::placement::Passing;
 use cartograph_core::launcher::{Format, Kind, Placement};
 use cartograph_core::machine::Machine;
-use cartograph_core::mapping::Plan;
 
 use crate::hosts::Hosts;
 use crate::output::Result;
 
-/// The node on which to start each rank: those of the plan, then the remaining processes.
-pub(crate) fn launch_order(plan: &Plan, machine: &Machine) -> Vec<u32> {
-    let nodes = machine.nodes();
-    let mut placed = vec![false; nodes.len()];
-    let mut order: Vec<u32> = Vec::with_capacity(nodes.len());
-    for old in plan.old_ranks() {
-        placed[old as usize] = true;
-        order.push(nodes[old as usize]);
-    }
-    let others = placed.iter().zip(nodes).filter(|(placed, _)| !**placed);
-    order.extend(others.map(|(_, node)| *node));
-    order
-}
-
 /// The names of the nodes: from a list, from a file with a name in the first word of each line, from elsewhere, or n0,
 /// n1, ...
-pub(crate) fn names(
+pub(super) fn names(
     hosts: Option<&str>,
     known: Option<&[String]>,
     machine: &Machine,
@@ -64,7 +49,7 @@ fn launcher(format: Format) -> (Kind, &'static str) {
 }
 
 /// How to use a file; rank `r` is to be started on node `node_of[r]`.
-pub(crate) fn usage(format: Format, file: &str, node_of: &[u32]) -> String {
+pub(super) fn usage(format: Format, file: &str, node_of: &[u32]) -> String {
     let ranks = node_of.len();
     let (kind, command) = launcher(format);
     let Passing { mut variables, options } =
@@ -97,19 +82,11 @@ pub(crate) fn usage(format: Format, file: &str, node_of: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cartograph_core::mapping::{Distances, Grid};
 
     #[test]
-    fn ranks_are_started_where_the_plan_wants_them() {
-        let layout = Machine::blocks(&[2, 3]);
-        let row = Grid::new(vec![4], vec![false], Grid::nearest_neighbors(&[1]));
-        let plan = Plan {
-            old_rank: Some([3, 0, 4, 1].into()),
-            ..Plan::identity(&row, &layout, &Distances::default(), |_| 0)
-        };
-        let order = launch_order(&plan, &layout);
-        assert_eq!(order, [1, 0, 1, 0, 1]);
-        assert_eq!(names(Some("a,b"), None, &layout).unwrap(), ["a", "b"]);
+    fn the_use_of_a_file_has_its_name_and_the_busiest_node() {
+        let order = [1, 0, 1, 0, 1];
+        assert_eq!(names(Some("a,b"), None, &Machine::blocks(&[2, 3])).unwrap(), ["a", "b"]);
         let how = usage(Format::Openmpi, "ranks", &order);
         assert!(how.starts_with("run: mpiexec --map-by rankfile:file=ranks -n 5 PROGRAM\n"));
         assert!(how.contains("fewer cores than ranks, here 3)"), "{how}");
