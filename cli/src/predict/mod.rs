@@ -10,7 +10,7 @@ use std::fmt::Write;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Options, Plan, Stop};
 use cartograph_core::replay::{Link, Network, RankLocations, Replay, Replayed};
-use cartograph_traffic::{Recording, Window};
+use cartograph_traffic::{Recording, Topology, Window};
 use serde::Serialize;
 
 use crate::traffic;
@@ -18,9 +18,6 @@ pub(crate) use candidates::{By, Candidate, Ways, fewest_bytes, of_grid, old_rank
 
 /// A smaller gain is not proposed: replay is not that accurate.
 pub(crate) const LEAST_GAIN: f64 = 1.03;
-
-/// A smaller saving of bytes is not worth a measured run if replay predicts no gain.
-const FEWER_BYTES: f64 = 0.95;
 
 /// A recording gives no forecast if less than this fraction of it can be replayed.
 const LEAST_REPLAYED: f64 = 0.25;
@@ -66,11 +63,22 @@ pub(crate) struct Prediction {
 pub(crate) struct Forecast {
     pub(crate) all: Vec<Prediction>,
     network: Network,
+    /// The link between nodes that best reproduces the recorded run, if the network was not given.
+    pub(crate) fitted: Option<Link>,
     /// The origin of the network parameters.
     origin: &'static str,
     /// True if more calls followed than were replayed.
     cut: bool,
     pub(crate) unit: &'static str,
+}
+
+/// The grid of all processes for which the program allows reordering, if any.
+pub(crate) fn grid(recording: &Recording) -> Option<&Topology> {
+    recording.topologies.iter().find(|known| {
+        known.reorder
+            && known.function == "MPI_Cart_create"
+            && known.dims.iter().product::<u32>() == recording.size
+    })
 }
 
 impl Forecast {
@@ -94,28 +102,16 @@ impl Forecast {
             return None;
         }
         let candidates = candidates::fewest(candidates, kept);
-        Self::of(recording, machine, candidates, each, unit, told, options.stop)
-    }
-
-    fn of(
-        recording: &Recording,
-        machine: &Machine,
-        candidates: Vec<Candidate>,
-        each: usize,
-        unit: &'static str,
-        told: Option<Link>,
-        stop: Stop,
-    ) -> Option<Self> {
         let program = program::of(recording, each)?;
-        let recorded = traffic::layout(recording);
-        let found = || recorded.and_then(|(machine, _)| network(recording, &machine, stop));
-        let (network, origin) = match told.map(Network::new) {
-            Some(network) => (network, "from --network"),
-            None => match found() {
-                Some(network) => (network, "fitted to the recorded run"),
-                None => (Network::default(), "assumed"),
-            },
+        let recorded = if told.is_none() { traffic::layout(recording) } else { None };
+        let fitted = recorded.and_then(|(machine, _)| network(recording, &machine, options.stop));
+        let origin = match (told, &fitted) {
+            (Some(_), _) => "from --network",
+            (None, Some(_)) => "fitted to the recorded run",
+            (None, None) => "assumed",
         };
+        let link = fitted.as_ref().map(|network| network.between[0]);
+        let network = told.map(Network::new).or(fitted).unwrap_or_default();
         let above = above(machine);
         let replay = Replay::new(&program);
         let run = |plan: &Plan, mark: &[u32]| {
@@ -153,10 +149,10 @@ impl Forecast {
             plan,
         };
         // The first is the reference; once the search is to end, only the finished ones count.
-        let is_known = |(at, _): &(usize, Candidate)| *at == 0 || !stop.is_set();
+        let is_known = |(at, _): &(usize, Candidate)| *at == 0 || !options.stop.is_set();
         let candidates = candidates.into_iter().enumerate().take_while(is_known);
         let all = candidates.map(|(_, candidate)| predicted(candidate)).collect();
-        Some(Self { all, network, origin, cut, unit })
+        Some(Self { all, network, fitted: link, origin, cut, unit })
     }
 
     /// The candidates that are predicted to gain, the best first; among equals, the one with fewer bytes first.
@@ -167,23 +163,6 @@ impl Forecast {
         found.sort_by(|one, other| {
             one.seconds.total_cmp(&other.seconds).then(one.busiest.cmp(&other.busiest))
         });
-        found
-    }
-
-    /// The candidates that are worth a run: those that gain, and then the one with the fewest bytes if it is predicted
-    /// to be about as fast as the rank order. Recorded computation may include other work on the machine, which hides
-    /// messages: two recordings of NPB BT predicted speeds of 1.16 and 1.00 for an order with a measured speed of 1.18.
-    pub(crate) fn worth_running(&self) -> Vec<&Prediction> {
-        let first = &self.all[0];
-        let mut found = self.gaining();
-        let is_close = |one: &&Prediction| {
-            one.seconds * LEAST_GAIN >= first.seconds
-                && one.seconds < first.seconds * LEAST_GAIN
-                && (one.busiest as f64) < first.busiest as f64 * FEWER_BYTES
-        };
-        found.extend(self.all[1..].iter().filter(is_close).min_by_key(|one| one.busiest));
-        // Equal candidates, such as mirrored orders: one of them is enough.
-        found.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
         found
     }
 

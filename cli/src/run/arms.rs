@@ -8,9 +8,9 @@ use cartograph_core::mapping::{Distances, Objective, Options, Plan, plan_graph};
 use cartograph_core::replay::Link;
 use cartograph_traffic::Recording;
 
-use crate::arms::{Arm, Way, grid};
+use crate::arms::{Arm, Way};
 use crate::predict::{
-    By, Candidate, Forecast, LEAST_GAIN, MOST_CALLS, Prediction, Ways, link, of_grid,
+    By, Candidate, Forecast, LEAST_GAIN, MOST_CALLS, Prediction, Ways, grid, link, of_grid,
 };
 use crate::traffic;
 
@@ -78,7 +78,7 @@ pub(super) fn arms(
     let ways = Ways { starts: means.start.is_some(), grid };
     let start = means.start.clone().unwrap_or(Way::Own);
     let (now, found) = match forecast(known, recording, machine, ways) {
-        Some(forecast) => replayed(&forecast, machine, &start),
+        Some(forecast) => Arm::of_forecast(&forecast, machine, &start),
         None => by_bytes(known, recording, machine, &start, ways),
     };
     let in_world = |arm: Arm| match start {
@@ -130,14 +130,6 @@ pub(super) fn traffic(recording: &Recording) -> Traffic {
     let mut known = Traffic::new(recording);
     known.network = link(recording).map(|Link { latency, bandwidth }| (latency, bandwidth));
     known
-}
-
-/// The default order, and others with their predictions.
-fn replayed(forecast: &Forecast, machine: &Machine, start: &Way) -> (Arm, Vec<Arm>) {
-    let first = &forecast.all[0];
-    let arm = |one, start| Arm::new(one, first, machine, start);
-    let found = forecast.worth_running().into_iter().map(|one| arm(one, start.clone()));
-    (arm(first, Way::Own), found.collect())
 }
 
 /// The placements if nothing can be replayed: by bytes, as if processes waited for those of the busiest node.

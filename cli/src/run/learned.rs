@@ -6,8 +6,8 @@ use cartograph_traffic::{Recording, Work};
 
 use super::arms;
 use super::placing::Placing;
-use crate::arms::{Arm, Way, faster, grid};
-use crate::predict::LEAST_GAIN;
+use crate::arms::{Arm, Way, faster};
+use crate::predict::{LEAST_GAIN, grid};
 use crate::store::{Key, Store};
 use crate::traffic;
 
@@ -104,7 +104,7 @@ impl Lesson {
     fn next(&self, entry: &Entry, machine: &Machine) -> String {
         let none = || "no placement is predicted to help on these nodes".to_owned();
         let Some(recording) = arms::recording(entry) else { return none() };
-        let means = match self.placing.means(&entry.mpi, grid(&recording).is_some()) {
+        let means = match self.placing.means(&entry.mpi, grid(&recording).is_some(), None) {
             Ok((_, means)) => means,
             Err(why) => return why,
         };
@@ -149,30 +149,4 @@ impl Lesson {
             _ => format!("{name} in {order} (predicted {:.2}x)", arm.gain()),
         }
     }
-}
-
-/// Stores the runs of `cartograph tune`, which did the work of a recorded run on its nodes: the placement of each and its
-/// time, and the placements in which the program failed.
-pub(crate) fn keep<'a>(
-    key: &Key,
-    recording: &Recording,
-    machine: &Machine,
-    runs: impl Iterator<Item = (&'a Arm, f64)>,
-    failed: impl Iterator<Item = &'a Arm>,
-) -> Result<(), String> {
-    let shape = shape(machine.nodes());
-    let nodes = machine.node_sizes().len() as u32;
-    let change = |entry: &mut Entry| {
-        if entry.traffic.is_none() {
-            entry.traffic = Some(arms::traffic(recording));
-            entry.mpi = recording.mpi.clone();
-        }
-        let work = entry.work(recording.work);
-        for (arm, seconds) in runs {
-            let (order, predicted) = (arm.key().to_owned(), arm.gain());
-            entry.add(Past { order, predicted, work, shape, nodes, seconds: seconds.max(1e-9) });
-        }
-        failed.for_each(|arm| entry.fail(arm.key()));
-    };
-    Store::open()?.update(key, recording.size, change).map(drop)
 }

@@ -18,13 +18,13 @@ use std::time::{Duration, SystemTime};
 use cartograph_core::launcher::{Line, Role};
 use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose, shape};
 
-use crate::arms::{Arm, Job as Placed, Start, Way, grid};
+use crate::arms::{Arm, Start, Way};
 use crate::exec;
 use crate::exec::program::{find_program, needs_mpi};
 use crate::output::{Failure, say};
+use crate::predict::grid;
 use crate::store::{JOBS, Key, Store, program_at};
 pub(crate) use known::{Arguments as KnownArguments, run as known};
-pub(crate) use learned::keep;
 use learned::{Lesson, Nodes};
 use nodes::{Allocation, Places};
 pub(crate) use nodes::{free_cores, print_place};
@@ -232,8 +232,8 @@ fn lesson(
     let Some((entry, recording)) = known else { return Ok((own_order(), lesson)) };
     lesson.is_known = true;
     let has_grid = grid(&recording).is_some();
-    let (placer, means) =
-        lesson.placing.means(&entry.mpi, has_grid).map_err(|why| unchanged(&why))?;
+    let means = lesson.placing.means(&entry.mpi, has_grid, own.free_cores());
+    let (placer, means) = means.map_err(|why| unchanged(&why))?;
     let mut arms = arms::arms(entry, &recording, &machine, &means);
     if !arms.is_empty() && arms.iter().all(|arm| entry.is_blamed(&arm.order)) {
         lesson.reason = Reason::Check;
@@ -255,9 +255,8 @@ fn lesson(
     let Some(arm) = choice.arm.checked_sub(1).map(|at| arms[at].clone()) else {
         return Ok((own_order(), lesson));
     };
-    let placed = Placed { machine: &machine, names: &names, cores: own.free_cores() };
     let file = lesson.directory.path().join("placement");
-    let start = placer.start(&arm, &placed, &file);
+    let start = placer.start(&arm, &machine, &names, &file);
     let start = start.map_err(|failure| failure.text).and_then(|start| start);
     let start = start.map_err(|why| unchanged(&why))?;
     let checked = allocation.checked.get(&arm.order).cloned();

@@ -28,13 +28,25 @@ impl Placing {
         Self { line: line.clone(), world, moves_grids, verdict }
     }
 
-    /// The means for a program of this MPI, which may allow reordering a grid of all its processes.
+    /// The means for a program of this MPI, which may allow reordering a grid of all its processes. `cores` is the number
+    /// of cores of a node, if ranks must not be bound to one core each.
     ///
     /// # Errors
     ///
     /// Why there are none.
-    pub(super) fn means(&self, mpi: &str, has_grid: bool) -> Result<(Placer, Means), String> {
-        let mut placer = Placer::new(self.line.clone().into(), Ok(self.line.clone()), mpi, None);
+    pub(super) fn means(
+        &self,
+        mpi: &str,
+        has_grid: bool,
+        cores: Option<usize>,
+    ) -> Result<(Placer, Means), String> {
+        let placement = self.line.placement(mpi, |name| env::var(name).ok());
+        let by_launcher = placement
+            .map(|placement| (self.line.clone(), placement))
+            .map_err(|why| why.to_string());
+        let obstacle = by_launcher.as_ref().err().cloned();
+        let mut placer = Placer::new(self.line.clone().into(), by_launcher, cores);
+        let no_world = exec::check_world(&self.line.program[0], None).err();
         let is_off = env::var_os("CARTOGRAPH_REORDER").is_some_and(|word| word == "off");
         let library = exec::check(&self.line.program[0], None);
         let moves_grids = match self.verdict {
@@ -45,16 +57,15 @@ impl Placing {
             }
             None => self.moves_grids,
         };
-        let start = match placer.obstacle() {
+        let start = match &obstacle {
             None => Some(Way::Launcher),
-            Some(_) if self.world && placer.no_world.is_none() => Some(Way::World),
+            Some(_) if self.world && no_world.is_none() => Some(Way::World),
             Some(_) => None,
         };
-        match placer.obstacle() {
+        match obstacle {
             Some(why) if start.is_none() && !moves_grids => {
-                let why =
-                    why.to_owned() + &self.others(has_grid && !is_off, placer.no_world.as_deref());
-                Err(why)
+                let no_world = no_world.as_ref().map(|failure| &failure.text[..]);
+                Err(why + &self.others(has_grid && !is_off, no_world))
             }
             _ => Ok((placer, Means { start, moves_grids })),
         }

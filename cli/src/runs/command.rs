@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use cartograph_core::launcher::Line;
-use cartograph_core::launcher::line::Unreadable;
 
 use super::input::Input;
 use super::job;
@@ -29,12 +28,14 @@ fn behind_options(command: &[OsString]) -> Option<usize> {
 pub(crate) struct Launch {
     pub(crate) launcher: Vec<OsString>,
     pub(crate) program: Vec<OsString>,
+    /// The MPI that the user names.
+    pub(crate) mpi: Option<String>,
 }
 
 impl Launch {
     /// Finds the program: the word after `--` or, without that, the first argument that is an executable file linked
     /// with an MPI, or the first word after the options of a known launcher.
-    pub(crate) fn of(command: &[OsString]) -> Result<Self> {
+    pub(crate) fn of(command: &[OsString], mpi: Option<&str>) -> Result<Self> {
         let words = || command.iter().map(|word| word.to_string_lossy());
         if let Some(word) =
             words().find(|w| w.contains("CARTOGRAPH_") || w.contains("libcartograph"))
@@ -66,7 +67,7 @@ impl Launch {
                 "omit cartograph exec from the command; it is added automatically",
             ));
         }
-        Ok(Self { launcher, program })
+        Ok(Self { launcher, program, mpi: mpi.map(str::to_owned) })
     }
 
     /// The failure if no argument of a command is a program.
@@ -123,14 +124,9 @@ impl Launch {
     ) -> Result<Vec<OsString>> {
         let set = setting.map(|setting| ["env".into(), setting.into()]);
         let exec = [own()?, "exec".into()];
-        let set: &[OsString] = set.as_ref().map_or(&[], |set| &set[..]);
-        Ok([&self.launcher[..], set, &exec, options, &self.program].concat())
-    }
-
-    /// The launcher's command line, for a program of this MPI.
-    pub(crate) fn line(&self, mpi: &str) -> core::result::Result<Line, Unreadable> {
-        let words = [&self.launcher[..], &self.program].concat();
-        Line::read(&words, Some(self.launcher.len()), printed, Some(mpi))
+        let mpi = self.mpi.as_ref().map(|name| ["--mpi".into(), name.into()]);
+        let [set, mpi] = [&set, &mpi].map(|words| words.as_ref().map_or(&[][..], |words| words));
+        Ok([&self.launcher[..], set, &exec, mpi, options, &self.program].concat())
     }
 }
 
@@ -142,7 +138,7 @@ fn own() -> Result<OsString> {
 
 impl From<Line> for Launch {
     fn from(line: Line) -> Self {
-        Self { launcher: line.words(), program: line.program }
+        Self { launcher: line.words(), program: line.program, mpi: None }
     }
 }
 

@@ -125,7 +125,7 @@ mod tests {
         let variable = format!("LD_LIBRARY_PATH={}", directory.path().display());
         let words = ["env".into(), variable.into(), program.clone().into_os_string()];
         assert_eq!((linked_mpi(&program), program_at(&words)), (None, Some(2)));
-        let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec() };
+        let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec(), mpi: None };
         assert_eq!(Key::of(&launch, None).unwrap().program, "app");
     }
 
@@ -142,7 +142,7 @@ mod tests {
             file.into_os_string()
         };
         let of = |words: &[OsString], name: Option<&str>| {
-            let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec() };
+            let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec(), mpi: None };
             Key::of(&launch, name).unwrap()
         };
         let key = |words: &[OsString]| of(words, None);

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(arguments.tolerance >= 0.0 && arguments.tolerance.is_finite()) {
         return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
-    let launch = Launch::of(&arguments.command)?;
+    let launch = Launch::of(&arguments.command, arguments.mpi.as_deref())?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
     job::end_jobs_when_interrupted();
     let key = Key::of(&launch, None);

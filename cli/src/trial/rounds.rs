@@ -210,10 +210,7 @@ impl<'a> Runs<'a> {
     fn run_under(&mut self, reorder: &str, shown: &str) -> Result<Observed> {
         let mut report = OsString::from("--report=");
         report.push(self.reports.path().join("report.json"));
-        let mut options: Vec<OsString> = vec![report, "--reorder".into(), reorder.into()];
-        if let Some(mpi) = &self.arguments.mpi {
-            options.extend(["--mpi".into(), mpi.into()]);
-        }
+        let options = [report, "--reorder".into(), reorder.into()];
         let command = self.launch.under_exec(self.setting, &options)?;
         self.observe(&command, &format!("run with {shown} ({reorder})"), false)
     }

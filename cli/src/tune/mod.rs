@@ -1,32 +1,51 @@
 //! `cartograph tune`: finds the fastest placement of a program with a recorded run, replay, and interleaved runs.
 
-mod arguments;
-mod measured;
 mod outcome;
 mod recorded;
 mod rounds;
-mod times;
 mod variants;
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::exec;
 use crate::output::{self, Failure, Result};
 use crate::runs::command::Launch;
 use crate::runs::input::Input;
 use crate::runs::job;
-pub(crate) use arguments::Arguments;
 use recorded::Recorded;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    rounds: rounds::Options,
+    /// Also try other dims when the program uses MPI_Dims_create and they would shrink halos
+    #[arg(long)]
+    dims: bool,
+    /// The profile to write, with a rank file next to it; default: PROGRAM.cartograph.json here
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// Also write the results as JSON: the MPI, the launcher, the nodes and the placements
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
+    #[arg(long, value_name = "NAME", value_parser = crate::help::MPIS, hide_possible_values = true)]
+    mpi: Option<String>,
+    /// The launcher, the program and its arguments: mpiexec -n 64 ./app; use -- before PROGRAM if ambiguous
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
 
 /// With a higher load by others, as a fraction of the processors, times are unreliable.
 const MUCH_LOAD: f64 = 0.5;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if !(arguments.tolerance >= 0.0 && arguments.tolerance.is_finite()) {
+    let options = &arguments.rounds;
+    if !(options.tolerance >= 0.0 && options.tolerance.is_finite()) {
         return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
-    let launch = Launch::of(&arguments.command)?;
+    let launch = Launch::of(&arguments.command, arguments.mpi.as_deref())?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
     let name = Path::new(launch.program()).file_name().unwrap_or_default();
     let default = PathBuf::from(format!("{}.cartograph.json", name.to_string_lossy()));
@@ -41,13 +60,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
     let temporary = tempfile::tempdir()
         .map_err(|error| Failure::new(format!("cannot make a temporary directory: {error}")))?;
-    let recorded = Recorded::of_run(arguments, launch, &input, temporary.path())?;
-    let (forecast, variants) = variants::choose(arguments, &recorded)?;
+    let directory = temporary.path();
+    let longest = Duration::from_secs(options.seconds);
+    let recorded = Recorded::of_run(launch, &input, longest, directory)?;
+    let (forecast, variants) = variants::choose(&recorded, arguments.dims, directory)?;
     let measured = match variants.len() {
         1 => None,
-        _ => Some(rounds::run(arguments, &recorded, &input, variants, temporary.path(), start)?),
+        _ => Some(rounds::run(options, &recorded.names, &input, variants, directory, start)?),
     };
-    outcome::write(arguments, &file, &recorded, &forecast, measured.as_ref())
+    let (json, command) = (arguments.json.as_deref(), arguments.command.join(OsStr::new(" ")));
+    outcome::write(&recorded, &forecast, measured.as_ref(), &file, json, &command)
 }
 
 /// Warns if other work makes times unreliable.

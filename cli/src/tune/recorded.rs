@@ -1,18 +1,17 @@
 //! The recorded run of a tuned program: its traffic, its MPI, its launcher and its nodes, and whether its ranks can be
 //! placed there.
 
-use std::ffi::OsString;
+use std::env;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use cartograph_core::launcher::{Line, Placement};
 use cartograph_core::machine::Machine;
 use cartograph_traffic::Recording;
 
-use super::arguments::Arguments;
-use crate::arms::Placer;
 use crate::output::{self, Failure, Progress, Result};
-use crate::runs::command::Launch;
+use crate::runs::command::{Launch, printed};
 use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
 use crate::store::Key;
@@ -24,9 +23,11 @@ pub(super) struct Recorded {
     pub(super) machine: Machine,
     /// The names of the nodes.
     pub(super) names: Vec<String>,
+    pub(super) launch: Launch,
     /// The launcher's name, if it is known.
     pub(super) launcher: Option<&'static str>,
-    pub(super) placer: Placer,
+    /// The command line and how its launcher places ranks, or why it does not.
+    pub(super) by_launcher: core::result::Result<(Line, Placement), String>,
     /// The program in the store, if it can be read.
     pub(super) key: Option<Key>,
 }
@@ -34,18 +35,15 @@ pub(super) struct Recorded {
 impl Recorded {
     /// Runs the program in the default order, records what it sends, and prints the facts.
     pub(super) fn of_run(
-        arguments: &Arguments,
         launch: Launch,
         input: &Input,
+        longest: Duration,
         directory: &Path,
     ) -> Result<Self> {
-        let mpi = arguments.mpi.as_deref();
         let directory = directory.join("run.traffic");
-        let mut options: Vec<OsString> = vec!["--record".into(), directory.clone().into()];
-        options.extend(mpi.into_iter().flat_map(|mpi| ["--mpi".into(), mpi.into()]));
+        let words = launch.under_exec(None, &["--record".into(), directory.clone().into()])?;
         let progress = Progress::of_run("recording a run");
-        let longest = Duration::from_secs(arguments.seconds);
-        let run = job::run(&launch.under_exec(None, &options)?, None, input, longest);
+        let run = job::run(&words, None, input, longest);
         drop(progress);
         let run = run?;
         if run.ended != Ended::Code(0) {
@@ -70,10 +68,14 @@ impl Recorded {
             )));
         }
         let key = Key::of(&launch, None);
-        let line = launch.line(&recording.mpi);
+        let (count, mpi) = (launch.launcher.len(), &recording.mpi);
+        let line = Line::read(&launch.baseline(), Some(count), printed, Some(mpi));
         let launcher = line.as_ref().ok().map(|line| line.launcher.name);
-        let placer = Placer::new(launch, line, &recording.mpi, mpi);
-        let recorded = Self { recording, machine, names, launcher, placer, key };
+        let by_launcher = line.map_err(|why| why.to_string()).and_then(|line| {
+            let placement = line.placement(mpi, |name| env::var(name).ok());
+            placement.map(|placement| (line, placement)).map_err(|why| why.to_string())
+        });
+        let recorded = Self { recording, machine, names, launch, launcher, by_launcher, key };
         output::print(&recorded.text())?;
         Ok(recorded)
     }
@@ -101,10 +103,11 @@ impl Recorded {
         for level in self.machine.above() {
             let _ = write!(text, ", {} {}", level.groups(), level.kind);
         }
-        text + &match self.placer.format() {
-            Ok(format) => {
-                format!("\nranks can be placed by the launcher, with a rank file ({format})\n")
-            }
+        text + &match &self.by_launcher {
+            Ok((_, placement)) => format!(
+                "\nranks can be placed by the launcher, with a rank file ({})\n",
+                placement.format.name()
+            ),
             Err(why) => format!("\nranks cannot be placed by the launcher: {why}\n"),
         }
     }

@@ -1,21 +1,17 @@
 //! Interleaved runs of all variants of the program.
 
 use std::env;
-use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cartograph_core::learn::measure::median;
-use cartograph_core::machine::Machine;
+use cartograph_traffic::Recording;
+use regex::Regex;
 
-use super::arguments::Arguments;
-use super::measured::{Measured, Runs, Time};
-use super::recorded::Recorded;
-use super::times::{noted, printed, turns};
-use crate::arms::{Arm, Job, Way};
+use super::variants::Variant;
+use crate::arms::{Arm, Start, Way};
 use crate::output::{Failure, Progress, Result};
-use crate::run;
-use crate::runs::command::Launch;
 use crate::runs::compare::{self, Lines};
 use crate::runs::files::{self, Files};
 use crate::runs::input::Input;
@@ -24,105 +20,140 @@ use crate::runs::job::{self, Ended};
 /// A variant is dropped after two rounds if each of its runs is slower by this factor than each run of the best.
 const CLEARLY_BEHIND: f64 = 1.15;
 
-/// Runs all variants, interleaved, with a directory for files. All of it takes some time after `start` at most.
+#[derive(clap::Args)]
+pub(super) struct Options {
+    /// Maximum runs per variant, interleaved (>= 2)
+    #[arg(long, default_value = "5", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    runs: u32,
+    /// Start no run after SECONDS, and end a run that takes longer
+    #[arg(long, default_value = "1800", value_name = "SECONDS")]
+    pub(super) seconds: u64,
+    /// Compare the time that the program prints: the first group of a regular expression, or its first number;
+    /// default: the time from MPI_Init to MPI_Finalize
+    #[arg(long, value_name = "REGEX")]
+    time: Option<Regex>,
+    /// Tolerance of numbers in the output, relative to their size or, if they are smaller, to 0.001
+    #[arg(long, default_value = "1e-6")]
+    pub(super) tolerance: f64,
+    /// Ignore lines of the output that contain this text, and files whose names contain it; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    ignore: Vec<String>,
+}
+
+/// A variant with its runs.
+pub(super) struct Runs {
+    pub(super) arm: Arm,
+    /// Its start, unless it cannot be run.
+    pub(super) start: Option<Start>,
+    /// The node of each rank, by name, if the launcher is to place them.
+    nodes: Option<Vec<String>>,
+    pub(super) times: Vec<f64>,
+    lines: Vec<Lines>,
+    /// Why it was dropped.
+    pub(super) dropped: Option<String>,
+    /// True if it was dropped because its output differs.
+    pub(super) differs: bool,
+    /// True if it was dropped because it cannot be run.
+    pub(super) failed: bool,
+    /// The options that ignore the difference, if it names only the places of ranks.
+    pub(super) ignorable: Option<String>,
+}
+
+/// The time that is compared.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Time {
+    /// From `MPI_Init` to `MPI_Finalize`.
+    OfJob,
+    /// Of the launcher, if some processes do not reach `MPI_Finalize`.
+    OfLauncher,
+    /// Printed by the program.
+    Printed,
+}
+
+/// The runs of all variants.
+pub(super) struct Measured {
+    /// The time that is compared.
+    pub(super) time: Time,
+    /// The first is the baseline.
+    pub(super) all: Vec<Runs>,
+    /// The variant of each completed run, in order, and its time from `MPI_Init` to `MPI_Finalize`.
+    pub(super) ended: Vec<(usize, f64)>,
+    /// True if something of the output is alike in all baseline runs.
+    pub(super) compares_output: bool,
+    /// True if the user interrupted the rounds, after enough runs.
+    pub(super) is_interrupted: bool,
+}
+
+/// Runs all variants, interleaved, with a directory for files. `names` are those of the nodes. All of it takes some time
+/// after `start` at most.
 pub(super) fn run(
-    arguments: &Arguments,
-    recorded: &Recorded,
+    options: &Options,
+    names: &[String],
     input: &Input,
-    variants: Vec<Arm>,
+    variants: Vec<Variant>,
     directory: &Path,
     start: Instant,
 ) -> Result<Measured> {
-    let is_placed = variants.iter().any(|arm| arm.way == Way::Launcher);
-    let cores =
-        if is_placed { free_cores(&recorded.placer.launch, &recorded.machine) } else { None };
-    let mut rounds = Rounds {
-        arguments,
-        input,
-        longest: Duration::from_secs(arguments.seconds),
-        files: Files::below(env::current_dir().unwrap_or_default(), Some(directory)),
-        clock: directory.join("clock"),
-        measured: Measured {
-            time: if arguments.time.is_some() { Time::Printed } else { Time::OfJob },
-            all: prepared(recorded, variants, cores, directory)?,
-            cores,
-            ended: Vec::new(),
-            is_interrupted: false,
-        },
-    };
-    rounds.run(start)?;
-    Ok(rounds.measured)
-}
-
-/// The variants with their starts.
-fn prepared(
-    recorded: &Recorded,
-    variants: Vec<Arm>,
-    cores: Option<usize>,
-    directory: &Path,
-) -> Result<Vec<Runs>> {
-    let Recorded { machine, names, placer, .. } = recorded;
-    let job = Job { machine, names, cores };
-    let runs = |(number, arm): (usize, Arm)| {
-        let start = placer.start(&arm, &job, &directory.join(format!("ranks-{number}")))?;
-        let dropped = start.as_ref().err().map(|why| match &placer.no_world {
-            Some(no_world) => {
-                format!("{why}; MPI_COMM_WORLD cannot be reordered either: {no_world}")
-            }
-            None => why.clone(),
-        });
-        let failed = dropped.is_some();
+    let runs = |(arm, start): Variant| {
         let on = arm.node_of.iter().map(|node| names[*node as usize].clone());
         let nodes = (arm.way == Way::Launcher).then(|| on.collect());
+        let dropped = start.as_ref().err().cloned();
+        let failed = dropped.is_some();
         let (times, lines, start) = (Vec::new(), Vec::new(), start.ok());
         let (differs, ignorable) = (false, None);
-        Ok(Runs { arm, start, nodes, times, lines, dropped, differs, failed, ignorable })
+        Runs { arm, start, nodes, times, lines, dropped, differs, failed, ignorable }
     };
-    variants.into_iter().enumerate().map(runs).collect()
+    let mut rounds = Rounds {
+        options,
+        input,
+        longest: Duration::from_secs(options.seconds),
+        files: Files::below(env::current_dir().unwrap_or_default(), Some(directory)),
+        clock: directory.join("clock"),
+        time: if options.time.is_some() { Time::Printed } else { Time::OfJob },
+        all: variants.into_iter().map(runs).collect(),
+        ended: Vec::new(),
+    };
+    let is_interrupted = rounds.run(start)?;
+    let Rounds { time, all, ended, .. } = rounds;
+    let lines: Vec<&Lines> = all[0].lines.iter().collect();
+    let compares_output = compare::compare(&lines, &lines, options.tolerance).compared > 0;
+    Ok(Measured { time, all, ended, compares_output, is_interrupted })
 }
 
-/// The number of cores of a node, if ranks must not be bound to one core each: if the launcher does not bind them that
-/// way, as `cartograph where` in place of the program shows, or there are too few cores.
-fn free_cores(launch: &Launch, machine: &Machine) -> Option<usize> {
-    const LONGEST: Duration = Duration::from_secs(60);
-    let asked =
-        launch.of_places().and_then(|words| job::run(&words, None, &Input::Nothing, LONGEST));
-    let found = asked.ok().and_then(|run| run::free_cores(&run.stdout));
-    found.unwrap_or_else(|| {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        machine.node_sizes().iter().any(|size| *size > cores).then_some(cores)
-    })
+/// The order in which variants run: each round begins with the next variant, so that a machine that slows down or
+/// speeds up affects all of them alike.
+pub(super) fn turns(round: u32, count: usize) -> impl Iterator<Item = usize> {
+    (0..count).map(move |turn| (turn + round as usize) % count)
 }
 
 struct Rounds<'a> {
-    arguments: &'a Arguments,
+    options: &'a Options,
     input: &'a Input,
     /// The time limit of a run.
     longest: Duration,
     files: Files,
     /// The directory in which processes write their run times.
     clock: PathBuf,
-    measured: Measured,
+    time: Time,
+    all: Vec<Runs>,
+    ended: Vec<(usize, f64)>,
 }
 
 impl Rounds<'_> {
-    /// Runs all variants, until enough is known or the user interrupts the command.
-    fn run(&mut self, start: Instant) -> Result<()> {
-        for round in 0..self.arguments.runs {
-            if self.measured.all[1..].iter().all(|runs| runs.dropped.is_some()) {
+    /// Runs all variants until enough is known; true if the user interrupts the command before.
+    fn run(&mut self, start: Instant) -> Result<bool> {
+        for round in 0..self.options.runs {
+            if self.all[1..].iter().all(|runs| runs.dropped.is_some()) {
                 break;
             }
-            if round >= 2 && start.elapsed().as_secs() >= self.arguments.seconds {
+            if round >= 2 && start.elapsed().as_secs() >= self.options.seconds {
                 break;
             }
-            let is_left = |at: &usize| self.measured.all[*at].dropped.is_none();
-            let turns: Vec<usize> = turns(round, self.measured.all.len()).filter(is_left).collect();
+            let is_left = |at: &usize| self.all[*at].dropped.is_none();
+            let turns: Vec<usize> = turns(round, self.all.len()).filter(is_left).collect();
             for (turn, at) in turns.iter().enumerate() {
                 match self.run_once(*at, round, turns.len() - turn) {
-                    Err(_) if job::is_interrupted() && round >= 2 => {
-                        self.measured.is_interrupted = true;
-                        return Ok(());
-                    }
+                    Err(_) if job::is_interrupted() && round >= 2 => return Ok(true),
                     other => other?,
                 }
             }
@@ -130,19 +161,14 @@ impl Rounds<'_> {
                 self.drop_those_behind();
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Runs one of the remaining variants of a round.
     fn run_once(&mut self, at: usize, round: u32, left: usize) -> Result<()> {
-        let Runs { arm, start, .. } = &self.measured.all[at];
+        let Runs { arm, start, .. } = &self.all[at];
         let Some(start) = start else { return Ok(()) };
-        let mut options: Vec<OsString> = Vec::new();
-        if let Some(name) = &self.arguments.mpi {
-            options.extend(["--mpi".into(), name.into()]);
-        }
-        options.extend(["--clock".into(), self.clock.clone().into()]);
-        let command = start.words(&options)?;
+        let command = start.words(&["--clock".into(), self.clock.clone().into()])?;
         let number = self.numbered(round, left);
         let progress = Progress::of_run(&format!("{number}: {}", arm.order));
         let run = job::run(&command, None, self.input, self.longest);
@@ -151,9 +177,9 @@ impl Rounds<'_> {
         if (at, round) == (0, 0) {
             self.longest = self.longest.min(10 * run.took + Duration::from_secs(10));
         }
-        let ignored = &self.arguments.ignore;
+        let ignored = &self.options.ignore;
         let mut lines = Lines::new();
-        let is_time = |line: &&str| match &self.arguments.time {
+        let is_time = |line: &&str| match &self.options.time {
             Some(regex) => regex.is_match(line),
             None => false,
         };
@@ -167,15 +193,15 @@ impl Rounds<'_> {
         }
         let noted = noted(&self.clock);
         let seconds = noted.as_ref().map(|noted| noted.seconds);
-        if (at, round, seconds) == (0, 0, None) && self.measured.time == Time::OfJob {
-            self.measured.time = Time::OfLauncher;
+        if (at, round, seconds) == (0, 0, None) && self.time == Time::OfJob {
+            self.time = Time::OfLauncher;
         }
-        let time = match (self.measured.time, &self.arguments.time) {
+        let time = match (self.time, &self.options.time) {
             (Time::OfJob, _) => seconds,
             (_, None) => Some(run.took.as_secs_f64()),
             (_, Some(regex)) => printed(regex, &run.stdout).or_else(|| printed(regex, &run.stderr)),
         };
-        let runs = &mut self.measured.all[at];
+        let runs = &mut self.all[at];
         if run.ended != Ended::Code(0) {
             (runs.dropped, runs.failed) = (Some(format!("it {}", run.end())), true);
         } else if let Some(why) = refusal(&runs.arm, &run.stderr) {
@@ -188,9 +214,9 @@ impl Rounds<'_> {
         } else if let Some(time) = time {
             runs.times.push(time);
             runs.lines.push(lines);
-            self.measured.ended.extend(seconds.map(|seconds| (at, seconds)));
+            self.ended.extend(seconds.map(|seconds| (at, seconds)));
         } else {
-            runs.dropped = Some(match self.measured.time {
+            runs.dropped = Some(match self.time {
                 Time::Printed => "--time did not match the output".to_owned(),
                 _ => "some ranks did not reach MPI_Finalize".to_owned(),
             });
@@ -204,16 +230,16 @@ impl Rounds<'_> {
 
     /// "run 2 of 10", or fewer if variants are dropped.
     fn numbered(&self, round: u32, left: usize) -> String {
-        let done: usize = self.measured.all.iter().map(|runs| runs.times.len()).sum();
+        let done: usize = self.all.iter().map(|runs| runs.times.len()).sum();
         let is_left = |runs: &&Runs| runs.dropped.is_none();
-        let rounds = (self.arguments.runs - round - 1) as usize;
-        let all = done + left + rounds * self.measured.all.iter().filter(is_left).count();
+        let rounds = (self.options.runs - round - 1) as usize;
+        let all = done + left + rounds * self.all.iter().filter(is_left).count();
         format!("run {} of {all}", done + 1)
     }
 
     /// Drops variants that are much slower, or whose output differs.
     fn drop_those_behind(&mut self) {
-        let (baseline, others) = self.measured.all.split_at_mut(1);
+        let (baseline, others) = self.all.split_at_mut(1);
         let known: Vec<&Lines> = baseline[0].lines.iter().collect();
         let running = others.iter().filter(|runs| runs.dropped.is_none());
         let times = std::iter::once(&baseline[0]).chain(running).map(|runs| &runs.times);
@@ -222,7 +248,7 @@ impl Rounds<'_> {
         let best = best.map_or(f64::INFINITY, |times| times.iter().copied().fold(0.0, f64::max));
         for runs in others.iter_mut().filter(|runs| runs.dropped.is_none()) {
             let lines: Vec<&Lines> = runs.lines.iter().collect();
-            let found = compare::compare(&known, &lines, self.arguments.tolerance);
+            let found = compare::compare(&known, &lines, self.options.tolerance);
             if let Some(difference) = found.difference {
                 runs.dropped = Some(format!("output differs: {difference}"));
                 runs.differs = true;
@@ -238,4 +264,45 @@ impl Rounds<'_> {
 fn refusal<'a>(arm: &Arm, stderr: &'a str) -> Option<&'a str> {
     let lines = || stderr.lines().filter_map(|line| line.split_once("cartograph: "));
     (arm.way == Way::World).then(lines)?.next().map(|(_, why)| why)
+}
+
+/// What all processes of a run have noted.
+struct Noted {
+    /// The time from `MPI_Init` to `MPI_Finalize`, in seconds.
+    seconds: f64,
+    /// The name of each rank's node.
+    nodes: Vec<String>,
+}
+
+/// Reads what processes have noted, if all of them have. The directory is free for the next run then.
+fn noted(directory: &Path) -> Option<Noted> {
+    let found = Recording::open(directory).ok();
+    let _ = fs::remove_dir_all(directory);
+    let found = found.filter(|job| job.missing() + job.cut_short == 0)?;
+    let nodes = found.hosts.into_values().map(|node| node.name).collect();
+    Some(Noted { seconds: found.nanoseconds as f64 * 1e-9, nodes })
+}
+
+/// The last time in a program's output.
+fn printed(regex: &Regex, text: &str) -> Option<f64> {
+    let found = regex.captures_iter(text).last()?;
+    let words = found.get(1).or(found.get(0))?.as_str();
+    let is_number = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+    let mut numbers = words.split(|c| !is_number(c)).filter_map(|word| word.parse().ok());
+    numbers.find(|time: &f64| *time > 0.0 && time.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_time_is_taken() {
+        let text = "Step 1 took 3 s\nSolve   1.25e+00 s\nSolve 2.5 s\n";
+        let time = |regex: &str| printed(&Regex::new(regex).unwrap(), text);
+        assert_eq!(time("Solve.*"), Some(2.5));
+        assert_eq!(time("Solve +([^ ]+)"), Some(2.5));
+        assert_eq!(time("took (.*)"), Some(3.0));
+        assert_eq!(time("Other.*"), None);
+    }
 }

@@ -1,15 +1,22 @@
-//! The variants of a run: the default order, grids reordered by weights, or ranks started in another order.
+//! The variants of a run: the default order, grids reordered by weights, or ranks started in another order; and how they
+//! are started.
+
+use std::path::Path;
+use std::time::Duration;
 
 use cartograph_core::engine::combine::Payload;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::Options;
 use cartograph_traffic::Recording;
 
-use super::arguments::Arguments;
 use super::recorded::Recorded;
-use crate::arms::{Arm, Placer, Way, grid};
+use crate::arms::{Arm, Placer, Start, Way};
+use crate::exec;
 use crate::output::{self, Failure, Result};
-use crate::predict::{Forecast, MOST_CALLS, Ways};
+use crate::predict::{Forecast, MOST_CALLS, Ways, grid};
+use crate::run;
+use crate::runs::command::Launch;
+use crate::runs::input::Input;
 use crate::runs::job;
 use crate::traffic::{BetterDims, better_dims};
 
@@ -20,9 +27,17 @@ const MOST_VARIANTS: usize = 3;
 const COMBINABLE: [(&str, Payload); 2] =
     [("MPI_Neighbor_allgather", Payload::Same), ("MPI_Neighbor_alltoall", Payload::Each)];
 
+/// A placement with its start, or why it cannot be run.
+pub(super) type Variant = (Arm, core::result::Result<Start, String>);
+
 /// The forecast of all variants, and those that are worth a run: the default order first. Prints what speaks for them.
-pub(super) fn choose(arguments: &Arguments, recorded: &Recorded) -> Result<(Forecast, Vec<Arm>)> {
-    let Recorded { recording, machine, placer, .. } = recorded;
+/// Rank files are written to a directory.
+pub(super) fn choose(
+    recorded: &Recorded,
+    tries_dims: bool,
+    directory: &Path,
+) -> Result<(Forecast, Vec<Variant>)> {
+    let Recorded { recording, machine, names, launch, by_launcher, .. } = recorded;
     let options = Options { stop: job::stop(), ..Options::default() };
     let grid = grid(recording);
     let ways = Ways { starts: grid.is_none(), grid };
@@ -42,44 +57,67 @@ pub(super) fn choose(arguments: &Arguments, recorded: &Recorded) -> Result<(Fore
     for line in &better {
         output::print(&format!("{line}\n"))?;
     }
-    let mut variants = of_forecast(&forecast, recording, machine, placer);
-    if let Some(why) =
-        placer.obstacle().filter(|_| variants.iter().any(|arm| arm.way == Way::World))
-    {
+    let no_world = exec::check_world(launch.program(), launch.mpi.as_deref()).err();
+    let in_world = by_launcher.is_err() && no_world.is_none();
+    let mut arms = of_forecast(&forecast, recording, machine, in_world);
+    if let (Err(why), true) = (by_launcher, arms.iter().any(|arm| arm.way == Way::World)) {
         output::print(&format!(
             "\nthe launcher does not place ranks: {why}; reordering MPI_COMM_WORLD instead\n"
         ))?;
     }
-    if arguments.dims {
-        variants.extend(better.into_iter().find_map(|better| of_dims(better, machine)));
+    if tries_dims {
+        arms.extend(better.into_iter().find_map(|better| of_dims(better, machine)));
     }
+    let is_placed = arms.iter().any(|arm| arm.way == Way::Launcher);
+    let cores = if is_placed { free_cores(launch, machine) } else { None };
+    let placer = Placer::new(launch.clone(), by_launcher.clone(), cores);
+    let variant = |(number, arm): (usize, Arm)| {
+        let file = directory.join(format!("ranks-{number}"));
+        let start = placer.start(&arm, machine, names, &file)?.map_err(|why| match &no_world {
+            Some(Failure { text, .. }) => {
+                format!("{why}; MPI_COMM_WORLD cannot be reordered either: {text}")
+            }
+            None => why,
+        });
+        Ok((arm, start))
+    };
+    let variants = arms.into_iter().enumerate().map(variant).collect::<Result<_>>()?;
     Ok((forecast, variants))
 }
 
-/// The default order, and the best of the others.
+/// The default order, and the best of the others; `in_world` if MPI_COMM_WORLD is reordered where the launcher would
+/// place ranks.
 fn of_forecast(
     forecast: &Forecast,
     recording: &Recording,
     machine: &Machine,
-    placer: &Placer,
+    in_world: bool,
 ) -> Vec<Arm> {
-    let first = &forecast.all[0];
-    let mut variants = vec![Arm::new(first, first, machine, Way::Own)];
+    let (own, others) = Arm::of_forecast(forecast, machine, &Way::Launcher);
     let combines = may_combine(recording, machine);
     let most = if combines { 1 } else { MOST_VARIANTS };
-    for one in forecast.worth_running().into_iter().take(most) {
-        let arm = Arm::new(one, first, machine, Way::Launcher);
-        let by_world = arm.way == Way::Launcher && placer.obstacle().is_some();
-        match (by_world && placer.no_world.is_none()).then(|| arm.clone().in_world(machine)) {
-            Some(arm) => variants.extend(arm),
-            None => variants.push(arm),
-        }
-    }
+    let mut arms = vec![own];
+    arms.extend(others.into_iter().take(most).filter_map(|arm| {
+        if in_world && arm.way == Way::Launcher { arm.in_world(machine) } else { Some(arm) }
+    }));
     if combines {
-        let combined: Vec<Arm> = variants.iter().map(Arm::combined).collect();
-        variants.extend(combined);
+        let combined: Vec<Arm> = arms.iter().map(Arm::combined).collect();
+        arms.extend(combined);
     }
-    variants
+    arms
+}
+
+/// The number of cores of a node, if ranks must not be bound to one core each: if the launcher does not bind them that
+/// way, as `cartograph where` in place of the program shows, or there are too few cores.
+fn free_cores(launch: &Launch, machine: &Machine) -> Option<usize> {
+    const LONGEST: Duration = Duration::from_secs(60);
+    let asked =
+        launch.of_places().and_then(|words| job::run(&words, None, &Input::Nothing, LONGEST));
+    let found = asked.ok().and_then(|run| run::free_cores(&run.stdout));
+    found.unwrap_or_else(|| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        machine.node_sizes().iter().any(|size| *size > cores).then_some(cores)
+    })
 }
 
 /// True if small blocks of neighborhood collectives between nodes might share messages.

@@ -1,0 +1,342 @@
+//! The placements of a program's ranks in which `run` and `tune` start jobs: through the launcher, the library, or a
+//! reordered MPI_COMM_WORLD.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use cartograph_core::launcher::{Kind, Line, Placement};
+use cartograph_core::learn::Gain;
+use cartograph_core::machine::Machine;
+use cartograph_core::profile::{Profile, SCHEMA};
+use serde::Serialize;
+
+use crate::output::{self, Result};
+use crate::predict::{By, Forecast, LEAST_GAIN, Prediction, old_ranks};
+use crate::runs::command::Launch;
+
+/// A smaller saving of bytes is not worth a run if replay predicts no gain.
+const FEWER_BYTES: f64 = 0.95;
+
+/// How ranks get to the nodes of a placement.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Way {
+    /// The default order: ranks are already there.
+    Own,
+    /// The launcher places them.
+    Launcher,
+    /// MPI_COMM_WORLD is reordered.
+    World,
+    /// The library reorders a grid, with these `CARTOGRAPH_WEIGHTS` or by default.
+    Weights(Option<String>),
+    /// The library reorders a grid with these `CARTOGRAPH_DIMS`.
+    Dims(String),
+}
+
+/// A placement.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Arm {
+    pub(crate) order: String,
+    /// The predicted speed relative to the default order, if there is a prediction.
+    pub(crate) predicted: Option<f64>,
+    /// Bytes, or messages if all are empty, that leave the busiest node.
+    pub(crate) busiest: Option<i64>,
+    pub(crate) way: Way,
+    /// True if small blocks of neighborhood collectives share messages.
+    pub(crate) combines: bool,
+    /// The node of each rank.
+    pub(crate) node_of: Vec<u32>,
+}
+
+/// Describes the measured speedup of a placement.
+pub(crate) fn faster(order: &str, gain: &Gain, runs: usize) -> String {
+    let Gain { mean, least, most, .. } = gain;
+    format!(
+        "{order}: {mean:.2}x faster than the default order ({runs} runs, 95 % CI {least:.2}-{most:.2})"
+    )
+}
+
+impl Arm {
+    /// The placement of a prediction, where `first` is that of the default order. `start` is how ranks are started on
+    /// other nodes.
+    pub(crate) fn new(one: &Prediction, first: &Prediction, machine: &Machine, start: Way) -> Self {
+        Self {
+            order: one.order.clone(),
+            predicted: Some(first.seconds / one.seconds.max(1e-12)),
+            busiest: Some(one.busiest),
+            way: match &one.by {
+                By::Ranks => start,
+                By::Weights(weights) => Way::Weights(weights.clone()),
+            },
+            combines: false,
+            node_of: one.plan.node_of(machine),
+        }
+    }
+
+    /// The default order, and the placements that are worth a run: those that gain, the best first, and then the one with
+    /// the fewest bytes if it is predicted to be about as fast as the default order. Recorded computation may include
+    /// other work on the machine, which hides messages: two recordings of NPB BT predicted speeds of 1.16 and 1.00 for an
+    /// order with a measured speed of 1.18. `start` is how ranks are started on other nodes.
+    pub(crate) fn of_forecast(
+        forecast: &Forecast,
+        machine: &Machine,
+        start: &Way,
+    ) -> (Self, Vec<Self>) {
+        let first = &forecast.all[0];
+        let is_close = |one: &&Prediction| {
+            one.seconds * LEAST_GAIN >= first.seconds
+                && one.seconds < first.seconds * LEAST_GAIN
+                && (one.busiest as f64) < first.busiest as f64 * FEWER_BYTES
+        };
+        let mut found = forecast.gaining();
+        found.extend(forecast.all[1..].iter().filter(is_close).min_by_key(|one| one.busiest));
+        // Equal candidates, such as mirrored orders: one of them is enough.
+        found.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
+        let arm = |one, start| Self::new(one, first, machine, start);
+        let found = found.into_iter().map(|one| arm(one, start.clone()));
+        (arm(first, Way::Own), found.collect())
+    }
+
+    /// The predicted gain, or 1.
+    pub(crate) fn gain(&self) -> f64 {
+        self.predicted.unwrap_or(1.0)
+    }
+
+    /// The same placement with small blocks combined.
+    pub(crate) fn combined(&self) -> Self {
+        let order = format!("{}, blocks combined", self.order);
+        Self { order, combines: true, ..self.clone() }
+    }
+
+    /// The name of the placement in the store; empty for the default order.
+    pub(crate) fn key(&self) -> &str {
+        if self.way == Way::Own && !self.combines { "" } else { &self.order }
+    }
+
+    /// The same placement through a reordered MPI_COMM_WORLD in which rank 0 stays in place; `None` if nodes have too
+    /// few processes for it.
+    pub(crate) fn in_world(self, machine: &Machine) -> Option<Self> {
+        let node_of = WorldOrder::new(machine, &self.node_of)?.node_of_rank;
+        let order = format!("{}, world reordered", self.order);
+        Some(Self { order, way: Way::World, node_of, ..self })
+    }
+
+    /// The text of a profile with this placement, for a program file of this name.
+    pub(crate) fn profile(
+        &self,
+        program: &str,
+        machine: &Machine,
+        measured: Option<(f64, f64)>,
+    ) -> String {
+        let (weights, dims) = match &self.way {
+            Way::Weights(weights) => (weights.clone(), None),
+            Way::Dims(sides) => (None, Some(sides.clone())),
+            _ => (None, None),
+        };
+        let moves_grids = matches!(self.way, Way::Weights(_) | Way::Dims(_));
+        let world = if moves_grids { None } else { WorldOrder::new(machine, &self.node_of) };
+        let world = world.filter(|world| (0..).zip(&world.new_ranks).any(|(old, new)| old != *new));
+        let mut node_sizes = machine.node_sizes();
+        node_sizes.sort_unstable();
+        node_sizes.dedup();
+        let profile = Profile {
+            schema: SCHEMA,
+            program: program.to_owned(),
+            processes: machine.ranks(),
+            node_sizes,
+            order: self.order.clone(),
+            weights,
+            dims,
+            moves_grids,
+            combines_blocks: self.combines,
+            orders_world: world.is_some(),
+            predicted: self.predicted,
+            measured,
+        };
+        let lines = [Some(profile.json()), world.map(|world| world.json())];
+        lines.into_iter().flatten().map(|line| line + "\n").collect()
+    }
+}
+
+/// The order of MPI_COMM_WORLD that brings ranks to their nodes if the launcher cannot place them: the second line of a
+/// profile's file.
+#[derive(Debug, PartialEq, Serialize)]
+struct WorldOrder {
+    /// The new rank of each process, in start order.
+    new_ranks: Vec<u32>,
+    /// The node of each new rank.
+    node_of_rank: Vec<u32>,
+}
+
+impl WorldOrder {
+    /// The order that puts ranks on these nodes of a machine; `None` if a node has too few processes.
+    ///
+    /// Rank 0 stays in place. If it belongs on another node, that node and its own node swap ranks or, if their sizes
+    /// differ, rank 0 swaps with the first rank of its own node.
+    fn new(machine: &Machine, node_of: &[u32]) -> Option<Self> {
+        let mut node_of_rank = node_of.to_vec();
+        let (own, wanted) = (*machine.nodes().first()?, *node_of.first()?);
+        let sizes = machine.node_sizes();
+        if sizes.get(own as usize)? == sizes.get(wanted as usize)? {
+            for node in &mut node_of_rank {
+                *node = match *node {
+                    node if node == own => wanted,
+                    node if node == wanted => own,
+                    node => node,
+                };
+            }
+        } else {
+            let other = node_of_rank.iter().position(|node| *node == own)?;
+            node_of_rank.swap(0, other);
+        }
+        let old = old_ranks(machine, &node_of_rank)?;
+        let mut new_ranks = vec![0; old.len()];
+        for (new, old) in (0..).zip(&old) {
+            *new_ranks.get_mut(*old as usize)? = new;
+        }
+        Some(Self { new_ranks, node_of_rank })
+    }
+
+    fn json(&self) -> String {
+        serde_json::to_string(self).expect("all keys are strings")
+    }
+}
+
+/// Starts a command in different placements.
+pub(crate) struct Placer {
+    launch: Launch,
+    /// The command line and how its launcher places ranks, or why it does not.
+    by_launcher: core::result::Result<(Line, Placement), String>,
+    /// The number of cores of a node, if ranks must not be bound to one core each.
+    cores: Option<usize>,
+    /// A variable for the environment of a program whose grids are reordered.
+    pub(crate) setting: Option<&'static str>,
+}
+
+/// The start of a job in a placement.
+pub(crate) struct Start {
+    pub(crate) launch: Launch,
+    setting: Option<String>,
+    options: Vec<OsString>,
+    pub(crate) rank_file: Option<RankFile>,
+}
+
+/// A rank file, and the command line whose launcher takes it.
+pub(crate) struct RankFile {
+    pub(crate) text: String,
+    pub(crate) line: Line,
+    pub(crate) placement: Placement,
+}
+
+impl Placer {
+    pub(crate) fn new(
+        launch: Launch,
+        by_launcher: core::result::Result<(Line, Placement), String>,
+        cores: Option<usize>,
+    ) -> Self {
+        let unbound = cores.is_some();
+        let by_launcher =
+            by_launcher.map(|(line, placement)| (line, Placement { unbound, ..placement }));
+        Self { launch, by_launcher, cores, setting: None }
+    }
+
+    /// The start of a job in a placement on nodes with these names, with a file of this name for its rank file or
+    /// profile; or why that is impossible.
+    pub(crate) fn start(
+        &self,
+        arm: &Arm,
+        machine: &Machine,
+        names: &[String],
+        file: &Path,
+    ) -> Result<core::result::Result<Start, String>> {
+        let mut start = Start::of(self.launch.clone());
+        start.setting = arm.combines.then(|| "CARTOGRAPH_COMBINE=on".to_owned());
+        let mut reorder = arm.combines.then_some("off");
+        match &arm.way {
+            Way::Own => {}
+            Way::Launcher => {
+                let (line, placement) = match self.by_launcher.clone() {
+                    Ok(found) => found,
+                    Err(why) => return Ok(Err(why)),
+                };
+                let text = match placement.format.write(&arm.node_of, names) {
+                    Ok(text) => text,
+                    Err(why) => return Ok(Err(why)),
+                };
+                // Open MPI 4 has no other way to bind no rank: its rank file has precedence.
+                let text = match (placement.kind, self.cores) {
+                    (Kind::Orterun, Some(cores)) => on_any_core(&text, cores),
+                    _ => text,
+                };
+                output::write(file, &text)?;
+                let placed = line.placed(&placement, file.as_os_str(), &text, arm.node_of.len());
+                start.launch = Launch { mpi: self.launch.mpi.clone(), ..placed.into() };
+                start.rank_file = Some(RankFile { text, line, placement });
+            }
+            Way::World => {
+                reorder = None;
+                let program = Path::new(self.launch.program()).file_name().unwrap_or_default();
+                output::write(file, &arm.profile(&program.to_string_lossy(), machine, None))?;
+                start.options.extend(["--profile".into(), file.into()]);
+            }
+            Way::Weights(weights) => {
+                reorder = Some("on");
+                let weights = weights.iter().map(OsString::from);
+                start.options.extend(weights.flat_map(|weights| ["--weights".into(), weights]));
+                start.setting = start.setting.or(self.setting.map(str::to_owned));
+            }
+            Way::Dims(sides) => {
+                reorder = Some("on");
+                start.setting = Some(format!("CARTOGRAPH_DIMS={sides}"));
+            }
+        }
+        if let Some(word) = reorder {
+            start.options.extend(["--reorder".into(), word.into()]);
+        }
+        Ok(Ok(start))
+    }
+}
+
+impl Start {
+    /// The start of a job in the default order.
+    pub(crate) fn of(launch: Launch) -> Self {
+        Self { launch, setting: None, options: Vec::new(), rank_file: None }
+    }
+
+    /// The command line, with these options for `cartograph exec`.
+    pub(crate) fn words(&self, options: &[OsString]) -> Result<Vec<OsString>> {
+        let options = [options, &self.options].concat();
+        self.launch.under_exec(self.setting.as_deref(), &options)
+    }
+}
+
+/// Open MPI 4's rank file with ranks on any core of their node: it ends if a core does not exist, and a rank may have
+/// threads.
+fn on_any_core(text: &str, cores: usize) -> String {
+    let slot = |line: &str| {
+        let rank = line.split(" slot=").next().unwrap_or_default();
+        format!("{rank} slot=0-{}\n", cores.max(1) - 1)
+    };
+    text.lines().map(slot).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rank_zero_stays() {
+        let order = |sizes: &[usize], node_of: &[u32]| {
+            WorldOrder::new(&Machine::blocks(sizes), node_of).map(|order| order.new_ranks)
+        };
+        assert_eq!(order(&[2, 2], &[0, 1, 0, 1]), Some(vec![0, 2, 1, 3]));
+        // The two nodes swap.
+        assert_eq!(order(&[2, 2], &[1, 0, 0, 1]), Some(vec![0, 3, 1, 2]));
+        // Ranks 0 and 1 swap.
+        assert_eq!(order(&[1, 3], &[1, 0, 1, 1]), Some(vec![0, 1, 2, 3]));
+        assert_eq!(order(&[2, 2], &[1, 1, 1, 0]), None);
+        let round_robin = Machine::from_ids(&[0, 1, 0, 1]);
+        let order = WorldOrder::new(&round_robin, &[0, 0, 1, 1]).unwrap();
+        assert_eq!(order.new_ranks, [0, 2, 1, 3]);
+        assert_eq!(order.node_of_rank, [0, 0, 1, 1]);
+    }
+}
