@@ -16,6 +16,7 @@ use super::rounds::{Measured, Runs, Time};
 use crate::arms::{Arm, RankFile, Start, Way, faster};
 use crate::output::{self, Failure, Result};
 use crate::predict::Forecast;
+use crate::runs::files::MOST_FILES;
 use crate::runs::job;
 use crate::store::Store;
 use crate::traffic;
@@ -179,6 +180,12 @@ impl Measured {
                 Some(why) => drop(writeln!(text, "  {why}")),
                 None => text.push('\n'),
             }
+        }
+        if self.too_many_files {
+            let _ = writeln!(
+                text,
+                "\nnot compared: files (more than {MOST_FILES} below this directory)"
+            );
         }
         text + "\n"
     }

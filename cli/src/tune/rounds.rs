@@ -80,6 +80,8 @@ pub(super) struct Measured {
     pub(super) ended: Vec<(usize, f64)>,
     /// True if something of the output is alike in all baseline runs.
     pub(super) compares_output: bool,
+    /// True if there are too many files to compare.
+    pub(super) too_many_files: bool,
     /// True if the user interrupted the rounds, after enough runs.
     pub(super) is_interrupted: bool,
 }
@@ -114,10 +116,11 @@ pub(super) fn run(
         ended: Vec::new(),
     };
     let is_interrupted = rounds.run(start)?;
-    let Rounds { time, all, ended, .. } = rounds;
+    let Rounds { files, time, all, ended, .. } = rounds;
     let lines: Vec<&Lines> = all[0].lines.iter().collect();
     let compares_output = compare::compare(&lines, &lines, options.tolerance).compared > 0;
-    Ok(Measured { time, all, ended, compares_output, is_interrupted })
+    let too_many_files = files.too_many;
+    Ok(Measured { time, all, ended, compares_output, too_many_files, is_interrupted })
 }
 
 /// The order in which variants run: each round begins with the next variant, so that a machine that slows down or

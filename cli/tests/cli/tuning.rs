@@ -53,6 +53,16 @@ fn temporary_files_are_no_output() {
 }
 
 #[test]
+fn too_many_files_are_not_compared() {
+    let bench = Bench::new("crowded", true);
+    for number in 0..=100_000 {
+        fs::File::create(bench.directory.join(&format!("here/{number}"))).unwrap();
+    }
+    let text = bench.tune(0, "--runs 2", "echo took 2");
+    has(&text, "\nnot compared: files (more than 100000 below this directory)\n");
+}
+
+#[test]
 fn a_run_ends_in_time_and_reads_the_input() {
     let bench = Bench::new("limits", true);
     let mut command = bench.command("--seconds 1", "");
