@@ -28,18 +28,19 @@ esac
 "#;
 
 /// Records a run on the ranks' nodes, which takes half the time if ranks are reordered, and notes the settings. If
-/// `differs` exists, the output depends on them.
+/// `differs` exists, the output depends on them. `INPUT` is a digit in front of the work and the time.
 const PROGRAM: &str = r#"here=$(dirname "$0")
 record=$CARTOGRAPH_RECORD$CARTOGRAPH_CLOCK
 if [ "$record" ]; then
-    time=2000000000
-    [ -z "$CARTOGRAPH_WEIGHTS$CARTOGRAPH_WORLD$PLACED" ] || time=1000000000
+    time=${INPUT}2000000000
+    [ -z "$CARTOGRAPH_WEIGHTS$CARTOGRAPH_WORLD$PLACED" ] || time=${INPUT}1000000000
     order=$(sed -n '2s/.*"node_of_rank":\[\([^]]*\).*/\1/p' "${CARTOGRAPH_WORLD:-/dev/null}")
     [ -z "$PLACED" ] || order=$(sed 's/.*=n\(.\) .*/\1/' "$PLACED" | tr '\n' ,)
     rank=0
     mkdir -p "$record"
     for node in $(echo ${order:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}} | tr , ' '); do
-        sed "s/\"host\":\"n[0-9]*\"/\"host\":\"n$node\"/; s/\"complete\":true/&,\"nanoseconds\":$time/" \
+        sed "s/\"host\":\"n[0-9]*\"/\"host\":\"n$node\"/; s/\"complete\":true/&,\"nanoseconds\":$time/
+            s/\"work\":{\"bytes\":/&$INPUT/" \
             "$here/run.traffic/$rank.jsonl" >"$record/$rank.jsonl"
         rank=$((rank + 1))
     done
@@ -231,6 +232,15 @@ fn what_was_faster_is_used_at_once_on_nodes_of_other_sizes() {
     let (out, said) = jobs.run_on(others, "--world");
     assert_eq!(out, moved, "{said}");
     has(&said, "(predicted ");
+}
+
+#[test]
+fn times_with_different_inputs_are_not_compared() {
+    let jobs = Jobs::new("inputs", true);
+    has(&jobs.run("").1, "recorded ");
+    let done = jobs.command("run --moves-grids").env("INPUT", "9").output().unwrap();
+    has(&String::from_utf8_lossy(&done.stderr), "/program in weights 1,1 (predicted ");
+    has(&jobs.run("--moves-grids").1, "/program in weights 1,1: 2.00x the speed of the default");
 }
 
 #[test]

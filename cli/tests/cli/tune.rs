@@ -46,11 +46,13 @@ impl Bench {
             let collective = json!({"collective": {
                 "function": if by_collective { "MPI_Neighbor_alltoall" } else { "MPI_Barrier" }, "calls": 50
             }});
+            let work = json!({"messages": 150, "bytes": 150 * bytes, "collectives": 50});
             let lines = text.lines().count();
             let text = text
                 .replace(&format!("\"lines\":{}", lines - 1), &format!("\"lines\":{}", lines + 1))
                 .replace("some MPI", "Open MPI v4.1.4")
-                .replace("./app -x", "./program -x");
+                .replace("./app -x", "./program -x")
+                .replace(":true,\"lines", &format!(":true,\"work\":{work},\"lines"));
             fs::write(part, format!("{text}{grid}\n{collective}\n")).unwrap();
         }
         Self { directory, is_printed: true }
