@@ -2,7 +2,6 @@
 
 mod answer;
 mod arguments;
-mod network;
 mod nodes;
 mod problem;
 mod rank_file;
@@ -41,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let formats = formats.collect::<Result<Vec<_>>>()?;
     if arguments.hosts.is_some()
         && !formats.iter().any(|(format, _)| format.takes_names())
-        && !network::is_named(arguments)
+        && !nodes::are_addressed(arguments)
     {
         return Err(Failure::usage(
             "--hosts needs a --layout file of the network or --rankfile openmpi, mpich or slurm; cray and flux number \

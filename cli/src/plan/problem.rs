@@ -4,7 +4,6 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use cartograph_core::machine::{parse_sizes, places};
 use cartograph_core::mapping::{Adjacency, Csr, Grid, Offset};
 use cartograph_core::metis;
 use cartograph_traffic::Recording;
@@ -15,7 +14,7 @@ use crate::output::{self, Failure, Result, processes};
 use crate::traffic;
 
 /// A larger job is a typing error.
-const MOST_RANKS: usize = 1 << 25;
+pub(super) const MOST_RANKS: usize = 1 << 25;
 
 pub(super) enum Problem {
     Grid(Grid),
@@ -143,46 +142,6 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
     let grid = Grid::new(dims, periodic, arguments.stencil.offsets(&weights));
     let assumed = arguments.weights.is_none() && arguments.stencil == Stencil::Nn;
     Ok(if assumed { grid.with_unknown_weights() } else { grid })
-}
-
-/// The number of processes of each node, if given as numbers. If only the processes per node are given, there are
-/// `known` nodes.
-pub(super) fn sizes(
-    arguments: &Arguments,
-    known: Option<usize>,
-    problem: &Problem,
-) -> Result<Option<Vec<usize>>> {
-    match (&arguments.node_sizes, arguments.nodes.or(known), arguments.ppn) {
-        (Some(text), _, _) => {
-            let malformed = || {
-                let how = "expected sizes such as 40*48,10*30,12*15";
-                Failure::usage(format!("--node-sizes {text}: {how}"))
-            };
-            // Checked before memory is allocated.
-            enough(places(text).ok_or_else(malformed)?, problem)?;
-            parse_sizes(text, MOST_RANKS).ok_or_else(malformed).map(Some)
-        }
-        (None, Some(nodes), Some(ppn)) if nodes > 0 && ppn > 0 => {
-            enough(nodes.saturating_mul(ppn), problem)?;
-            Ok(Some(vec![ppn; nodes]))
-        }
-        (None, Some(_), Some(_)) => Err(Failure::usage("--nodes and --ppn must be at least 1")),
-        (None, _, _) => Ok(None),
-    }
-}
-
-/// Checks that there are enough processes.
-pub(super) fn enough(ranks: usize, problem: &Problem) -> Result<()> {
-    let vertices = problem.vertices();
-    if ranks > MOST_RANKS {
-        return Err(Failure::usage(format!("the nodes have more than {MOST_RANKS} processes")));
-    }
-    if ranks < vertices {
-        return Err(Failure::usage(format!(
-            "{problem} needs {vertices} processes, but the nodes have {ranks}; add nodes or shrink it"
-        )));
-    }
-    Ok(())
 }
 
 impl Problem {
