@@ -209,7 +209,7 @@ pub(crate) struct Placer {
     /// The number of cores of a node, if ranks must not be bound to one core each.
     cores: Option<usize>,
     /// A variable for the environment of a program whose grids are reordered.
-    pub(crate) setting: Option<&'static str>,
+    setting: Option<&'static str>,
 }
 
 /// The start of a job in a placement.
@@ -231,12 +231,13 @@ impl Placer {
     pub(crate) fn new(
         launch: Launch,
         by_launcher: core::result::Result<(Line, Placement), String>,
+        setting: Option<&'static str>,
         cores: Option<usize>,
     ) -> Self {
         let unbound = cores.is_some();
         let by_launcher =
             by_launcher.map(|(line, placement)| (line, Placement { unbound, ..placement }));
-        Self { launch, by_launcher, cores, setting: None }
+        Self { launch, by_launcher, cores, setting }
     }
 
     /// The start of a job in a placement on nodes with these names, with a file of this name for its rank file or

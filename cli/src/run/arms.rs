@@ -1,7 +1,10 @@
-//! The placements that a program's next job may take on its nodes.
+//! The placements that a program's next job may take on its nodes: through the launcher if possible, otherwise as far as
+//! the user, or `cartograph try`, allows.
 
+use std::env;
 use std::thread;
 
+use cartograph_core::launcher::{Line, Placement};
 use cartograph_core::learn::{Entry, Traffic, mean_times, shape};
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Distances, Objective, Options, Plan, plan_graph};
@@ -9,9 +12,11 @@ use cartograph_core::replay::Link;
 use cartograph_traffic::Recording;
 
 use crate::arms::{Arm, Way};
+use crate::exec;
 use crate::predict::{
     By, Candidate, Forecast, LEAST_GAIN, MOST_CALLS, Prediction, Ways, grid, link, of_grid,
 };
+use crate::store::{Key, Store, Verdict};
 use crate::traffic;
 
 /// The most placements besides the default order.
@@ -27,17 +32,104 @@ const CLOSE: f64 = 1.01;
 /// A smaller measured gain does not count.
 const LEAST_MEASURED: f64 = 1.02;
 
+/// The command line of a job, and the means of placement that the user and `cartograph try` allow.
+pub(super) struct Placing {
+    line: Line,
+    /// True if MPI_COMM_WORLD may be reordered.
+    world: bool,
+    /// True if grids may be reordered, unless `cartograph try` found otherwise.
+    moves_grids: bool,
+    /// The result of `cartograph try` for this build.
+    verdict: Option<Verdict>,
+}
+
+impl Placing {
+    pub(super) fn new(line: &Line, store: &Store, world: bool, moves_grids: bool) -> Self {
+        let key = Key::of(&line.clone().into(), None);
+        let verdict = key.and_then(|key| store.verdict(&key));
+        Self { line: line.clone(), world, moves_grids, verdict }
+    }
+
+    /// The placements worth trying on the nodes of a job, best first, and the means for them; `None` if the program's
+    /// traffic is unknown.
+    pub(super) fn arms(
+        &self,
+        entry: &Entry,
+        machine: &Machine,
+    ) -> Option<Result<(Vec<Arm>, Means), String>> {
+        let recording = recording(entry)?;
+        let means = self.means(&entry.mpi, grid(&recording).is_some());
+        Some(means.map(|means| (arms(entry, &recording, machine, &means), means)))
+    }
+
+    /// The means for a program of this MPI, which may allow reordering a grid of all its processes.
+    ///
+    /// # Errors
+    ///
+    /// Why there are none.
+    fn means(&self, mpi: &str, has_grid: bool) -> Result<Means, String> {
+        let placement = self.line.placement(mpi, |name| env::var(name).ok());
+        let by_launcher = placement
+            .map(|placement| (self.line.clone(), placement))
+            .map_err(|why| why.to_string());
+        let no_world = exec::check_world(&self.line.program[0], None).err();
+        let is_off = env::var_os("CARTOGRAPH_REORDER").is_some_and(|word| word == "off");
+        let library = exec::check(&self.line.program[0], None);
+        let (moves_grids, setting) = match self.verdict {
+            _ if !has_grid || is_off || library.is_err() => (false, None),
+            Some(Verdict { moves_well, pairs_as_host }) => {
+                (moves_well, pairs_as_host.then_some("CARTOGRAPH_PAIRING=host"))
+            }
+            None => (self.moves_grids, None),
+        };
+        let start = match &by_launcher {
+            Ok(_) => Some(Way::Launcher),
+            Err(_) if self.world && no_world.is_none() => Some(Way::World),
+            Err(_) => None,
+        };
+        match &by_launcher {
+            Err(why) if start.is_none() && !moves_grids => {
+                let no_world = no_world.as_ref().map(|failure| &failure.text[..]);
+                Err(why.to_owned() + &self.others(has_grid && !is_off, no_world))
+            }
+            _ => Ok(Means { start, moves_grids, by_launcher, setting }),
+        }
+    }
+
+    /// Explains which alternatives to the launcher's placement exist.
+    fn others(&self, has_grid: bool, no_world: Option<&str>) -> String {
+        let grids = match self.verdict {
+            Some(_) if has_grid => "; cartograph try found that its grids must not be reordered",
+            None if has_grid => {
+                "; cartograph try checks whether its grids may be reordered instead"
+            }
+            _ => "",
+        };
+        let world = match no_world {
+            Some(why) if self.world => {
+                format!("; MPI_COMM_WORLD cannot be reordered either: {why}")
+            }
+            None => "; --world reorders MPI_COMM_WORLD instead".to_owned(),
+            Some(_) => String::new(),
+        };
+        format!("{grids}{world}")
+    }
+}
+
 /// The means by which a job's ranks may get to other nodes.
-#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Means {
     /// How ranks are started on other nodes, if they can be.
-    pub(super) start: Option<Way>,
+    start: Option<Way>,
     /// True if the program's grid of all processes may be reordered.
-    pub(super) moves_grids: bool,
+    moves_grids: bool,
+    /// The command line and how its launcher places ranks, or why it does not.
+    pub(super) by_launcher: Result<(Line, Placement), String>,
+    /// A variable for the environment of a program whose grids are reordered.
+    pub(super) setting: Option<&'static str>,
 }
 
 /// The recording rebuilt from a program's stored traffic.
-pub(super) fn recording(entry: &Entry) -> Option<Recording> {
+fn recording(entry: &Entry) -> Option<Recording> {
     let mut recording = entry.traffic.as_ref()?.recording(entry.processes)?;
     weigh_grids(&mut recording);
     Some(recording)
@@ -67,12 +159,7 @@ fn weigh_grids(recording: &mut Recording) {
 }
 
 /// The placements worth trying on the nodes of a job, best first; none if the program is unknown.
-pub(super) fn arms(
-    entry: &Entry,
-    recording: &Recording,
-    machine: &Machine,
-    means: &Means,
-) -> Vec<Arm> {
+fn arms(entry: &Entry, recording: &Recording, machine: &Machine, means: &Means) -> Vec<Arm> {
     let Some(known) = &entry.traffic else { return Vec::new() };
     let grid = grid(recording).filter(|_| means.moves_grids);
     let ways = Ways { starts: means.start.is_some(), grid };
@@ -186,117 +273,4 @@ fn both<T: Send>(one: &(impl Fn() -> T + Sync), other: &impl Fn() -> T) -> [T; 2
 }
 
 #[cfg(test)]
-mod tests {
-    use cartograph_core::learn::Past;
-    use cartograph_traffic::{Call, Count, Edge, Topology, Window, Work};
-
-    use super::*;
-
-    #[test]
-    fn what_was_measured_comes_first() {
-        let arm = |order: &str, predicted, way| Arm {
-            order: order.to_owned(),
-            predicted: Some(predicted),
-            busiest: None,
-            way,
-            combines: false,
-            node_of: vec![0, 0, 1, 1],
-        };
-        let own = || arm("default order", 1.0, Way::Own);
-        let others = || [("first", 1.5), ("second", 1.4), ("third", 1.3), ("slower", 0.9)];
-        let mut entry = Entry::new("app", "abc", 4);
-        let best = |entry: &Entry| -> Vec<String> {
-            let others =
-                others().map(|(order, predicted)| arm(order, predicted, Way::Launcher)).into();
-            best(entry, 7, own(), others).into_iter().map(|arm| arm.order).collect()
-        };
-        assert_eq!(best(&entry), ["first", "second"]);
-        let work = entry.work(Work { messages: 1, bytes: 1, collectives: 1 });
-        let run = |order: &str, seconds| Past {
-            order: order.to_owned(),
-            predicted: 1.0,
-            work,
-            shape: 7,
-            nodes: 2,
-            seconds,
-        };
-        for (order, seconds) in [
-            ("", 10.0),
-            ("third", 8.0),
-            ("first", 10.5),
-            ("default order, blocks combined", 5.0),
-            ("second, blocks combined", 12.0),
-        ] {
-            entry.add(run(order, seconds));
-        }
-        assert_eq!(best(&entry), ["default order, blocks combined", "third"]);
-        // It does not count on other nodes.
-        entry.runs.iter_mut().for_each(|run| run.shape = 8);
-        assert_eq!(best(&entry), ["first", "second"]);
-    }
-
-    #[test]
-    fn grids_have_the_weights_of_what_neighbors_send() {
-        let edge = |from, to, bytes| Edge { from, to, count: Count { messages: 1, bytes } };
-        let mut recording = Recording {
-            size: 6,
-            // A row of a periodic grid of 2 x 3, a column, a diagonal.
-            edges: vec![edge(0, 2, 10), edge(1, 2, 10), edge(0, 3, 300), edge(0, 4, 7)],
-            topologies: vec![Topology {
-                function: "MPI_Cart_create".into(),
-                dims: vec![2, 3],
-                periodic: vec![false, true],
-                reorder: true,
-                grids: 1,
-                along: vec![Count::default(); 2],
-                elsewhere: Count::default(),
-            }],
-            ..Recording::default()
-        };
-        weigh_grids(&mut recording);
-        let bytes: Vec<u64> = recording.topologies[0].along.iter().map(|sum| sum.bytes).collect();
-        assert_eq!(bytes, [300, 20]);
-    }
-
-    /// A halo exchange on this grid, as recorded.
-    fn halo(sides: [u32; 3]) -> Recording {
-        let size: u32 = sides.iter().product();
-        let mut recording = Recording { size, ..Recording::default() };
-        for rank in 0..size {
-            let mut others = Vec::new();
-            let mut stride = 1;
-            for side in sides.iter().rev() {
-                let at = rank / stride % side;
-                others.extend((at > 0).then(|| rank - stride));
-                others.extend((at + 1 < *side).then_some(rank + stride));
-                stride *= side;
-            }
-            let count = Count { messages: 100, bytes: 100 << 14 };
-            recording.edges.extend(others.iter().map(|to| Edge { from: rank, to: *to, count }));
-            let posted = others.iter().map(|from| Call::Irecv(Some(*from), Some(0)));
-            let mut calls: Vec<Call> = posted.collect();
-            calls.extend(others.iter().map(|to| Call::Isend(*to, 1 << 14, 0)));
-            let requests = calls.len() as u32;
-            calls.push(Call::Wait(requests, requests));
-            let events: Vec<(u32, u64)> =
-                (0..20).flat_map(|_| 0..=requests).map(|at| (at, u64::from(rank % 7))).collect();
-            recording.windows.insert(rank, Window::new(&calls, &events, 1_000_000, true));
-        }
-        recording
-    }
-
-    #[test]
-    fn jobs_of_thousands_of_ranks_are_replayed() {
-        let sides = [20, 12, 10];
-        let mut entry = Entry::new("app", "abc", sides.iter().product());
-        entry.traffic = Some(traffic(&halo(sides)));
-        let entry = Entry::parse(&entry.json()).unwrap();
-        let machine = Machine::blocks(&[40; 60]);
-        let recording = recording(&entry).unwrap();
-        let means = Means { start: Some(Way::Launcher), moves_grids: false };
-        let found = arms(&entry, &recording, &machine, &means);
-        // Bytes alone do not reveal the program's grid.
-        assert!(found[0].order.starts_with("20x12x10 in bricks of "), "{:?}", found[0].order);
-        assert!(found[0].gain() > 1.5, "{}", found[0].gain());
-    }
-}
+mod tests;

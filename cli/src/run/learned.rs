@@ -4,10 +4,9 @@ use cartograph_core::learn::{CLAIMED, Entry, Past, Reason, SHOWN, gain, mean_tim
 use cartograph_core::machine::Machine;
 use cartograph_traffic::{Recording, Work};
 
-use super::arms;
-use super::placing::Placing;
+use super::arms::{self, Placing};
 use crate::arms::{Arm, Way, faster};
-use crate::predict::{LEAST_GAIN, grid};
+use crate::predict::LEAST_GAIN;
 use crate::store::{Key, Store};
 use crate::traffic;
 
@@ -103,12 +102,12 @@ impl Lesson {
     /// The placement of the next job, in words.
     fn next(&self, entry: &Entry, machine: &Machine) -> String {
         let none = || "no placement is predicted to help on these nodes".to_owned();
-        let Some(recording) = arms::recording(entry) else { return none() };
-        let means = match self.placing.means(&entry.mpi, grid(&recording).is_some(), None) {
-            Ok((_, means)) => means,
-            Err(why) => return why,
+        let arms = match self.placing.arms(entry, machine) {
+            Some(Ok((arms, _))) => arms,
+            Some(Err(why)) => return why,
+            None => return none(),
         };
-        match arms::arms(entry, &recording, machine, &means).first() {
+        match arms.first() {
             Some(arm) if arm.gain() < LEAST_GAIN => {
                 format!("the next run will try {}, with fewer bytes between nodes", arm.order)
             }

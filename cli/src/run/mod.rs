@@ -5,7 +5,6 @@ mod arms;
 mod known;
 mod learned;
 mod nodes;
-mod placing;
 mod start;
 
 use std::env;
@@ -18,17 +17,16 @@ use std::time::{Duration, SystemTime};
 use cartograph_core::launcher::{Line, Role};
 use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose, shape};
 
-use crate::arms::{Arm, Start, Way};
+use crate::arms::{Arm, Placer, Start, Way};
 use crate::exec;
 use crate::exec::program::{find_program, needs_mpi};
 use crate::output::{Failure, say};
-use crate::predict::grid;
 use crate::store::{JOBS, Key, Store, program_at};
+use arms::Placing;
 pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::{Lesson, Nodes};
 use nodes::{Allocation, Places};
 pub(crate) use nodes::{free_cores, print_place};
-use placing::Placing;
 pub(crate) use start::under;
 use start::{Ended, Signals};
 
@@ -228,13 +226,11 @@ fn lesson(
     let shape = shape(machine.nodes());
     lesson.nodes = Some(Nodes { names: names.clone(), shape, ranks: own.ranks() });
     let entry = entries.into_iter().find(|entry| entry.processes == own.ranks());
-    let known = entry.as_ref().and_then(|entry| Some((entry, arms::recording(entry)?)));
-    let Some((entry, recording)) = known else { return Ok((own_order(), lesson)) };
+    let found =
+        entry.as_ref().and_then(|entry| Some((entry, lesson.placing.arms(entry, &machine)?)));
+    let Some((entry, found)) = found else { return Ok((own_order(), lesson)) };
     lesson.is_known = true;
-    let has_grid = grid(&recording).is_some();
-    let means = lesson.placing.means(&entry.mpi, has_grid, own.free_cores());
-    let (placer, means) = means.map_err(|why| unchanged(&why))?;
-    let mut arms = arms::arms(entry, &recording, &machine, &means);
+    let (mut arms, means) = found.map_err(|why| unchanged(&why))?;
     if !arms.is_empty() && arms.iter().all(|arm| entry.is_blamed(&arm.order)) {
         lesson.reason = Reason::Check;
         return Ok((own_order(), lesson));
@@ -256,6 +252,8 @@ fn lesson(
         return Ok((own_order(), lesson));
     };
     let file = lesson.directory.path().join("placement");
+    let placer =
+        Placer::new(line.clone().into(), means.by_launcher, means.setting, own.free_cores());
     let start = placer.start(&arm, &machine, &names, &file);
     let start = start.map_err(|failure| failure.text).and_then(|start| start);
     let start = start.map_err(|why| unchanged(&why))?;

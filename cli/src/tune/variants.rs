@@ -70,7 +70,7 @@ pub(super) fn choose(
     }
     let is_placed = arms.iter().any(|arm| arm.way == Way::Launcher);
     let cores = if is_placed { free_cores(launch, machine) } else { None };
-    let placer = Placer::new(launch.clone(), by_launcher.clone(), cores);
+    let placer = Placer::new(launch.clone(), by_launcher.clone(), None, cores);
     let variant = |(number, arm): (usize, Arm)| {
         let file = directory.join(format!("ranks-{number}"));
         let start = placer.start(&arm, machine, names, &file)?.map_err(|why| match &no_world {
