@@ -118,17 +118,18 @@ impl Program {
 
     /// The predicted and measured gains on nodes of other shapes.
     fn experience(&self, runs: &[Run], shape: usize) -> Vec<(f64, f64)> {
-        let others = (0..self.shapes.len()).filter(|other| *other != shape);
-        let of = |other| {
-            let there = on(runs, other);
-            let measured = move |arm| mean_times(&there, arm);
-            self.predicted(other)
-                .into_iter()
-                .enumerate()
-                .skip(1)
-                .filter_map(move |(arm, predicted)| Some((predicted, measured(arm)?)))
-        };
-        others.flat_map(of).collect()
+        let mut runs = runs.to_vec();
+        runs.sort_by_key(|run| run.shape);
+        // A single run is compared with nothing.
+        runs.chunk_by(|one, other| one.shape == other.shape)
+            .filter(|there| there[0].shape != shape as u64 && there.len() > 1)
+            .flat_map(|there| {
+                let predicted = self.predicted(there[0].shape as usize).into_iter().enumerate();
+                predicted
+                    .skip(1)
+                    .filter_map(move |(arm, predicted)| Some((predicted, mean_times(there, arm)?)))
+            })
+            .collect()
     }
 
     /// Simulates this number of jobs.
@@ -169,10 +170,10 @@ impl Program {
             runs.push(Run { arm: choice.arm, group, shape: shape as u64, seconds });
             let here = on(&runs, shape);
             for arm in 1..self.speeds.len() {
-                if gain(&here, arm, CLAIMED).is_some_and(|gain| gain.least > 1.0) {
-                    found.is_wrong |= self.speed(arm, shape) <= 1.0;
-                    found.is_right |= self.speed(arm, shape) > 1.0;
-                }
+                let is_faster = self.speed(arm, shape) > 1.0;
+                let claimed = if is_faster { &mut found.is_right } else { &mut found.is_wrong };
+                *claimed =
+                    *claimed || gain(&here, arm, CLAIMED).is_some_and(|gain| gain.least > 1.0);
             }
         }
         let parts = lost.windows(WINDOW).zip(times.windows(WINDOW));

@@ -1,6 +1,6 @@
 //! Every grid of up to 64 processes and 4 dimensions, against an oracle that walks the grid.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::*;
 
@@ -52,18 +52,31 @@ fn oracle_rank(dims: &[i32], periods: &[bool], walk: &[Vec<i32>], coords: &[i32]
     walk.binary_search(&wrapped).ok().map(|r| r as i32)
 }
 
-fn every_grid(mut check: impl FnMut(&[i32], &[bool], &Cart, &[Vec<i32>])) {
+/// Every list of dimensions, with its walk.
+fn every_shape(mut check: impl FnMut(&[i32], &[Vec<i32>])) {
     for ndims in 0..=4 {
         for dims in grids(ndims, 64) {
-            let walk = walk(&dims);
-            for pattern in 0..1 << ndims {
-                let periods = bits(pattern, ndims);
-                let cart = Cart::new(&dims, &periods, 64).unwrap();
-                assert_eq!(cart.size() as usize, walk.len());
-                check(&dims, &periods, &cart, &walk);
-            }
+            check(&dims, &walk(&dims));
         }
     }
+}
+
+/// The grids of these dimensions, with all patterns of periods.
+fn with_all_periods(dims: &[i32]) -> impl Iterator<Item = (Vec<bool>, Cart)> {
+    (0..1 << dims.len()).map(move |pattern| {
+        let periods = bits(pattern, dims.len());
+        let cart = Cart::new(dims, &periods, 64).unwrap();
+        (periods, cart)
+    })
+}
+
+fn every_grid(mut check: impl FnMut(&[i32], &[bool], &Cart, &[Vec<i32>])) {
+    every_shape(|dims, walk| {
+        for (periods, cart) in with_all_periods(dims) {
+            assert_eq!(cart.size() as usize, walk.len());
+            check(dims, &periods, &cart, walk);
+        }
+    });
 }
 
 #[test]
@@ -106,27 +119,47 @@ fn coordinates_outside_wrap_or_are_an_error() {
 
 #[test]
 fn shift_of_every_process() {
-    every_grid(|dims, periods, cart, walk| {
-        for (rank, coords) in walk.iter().enumerate() {
-            for direction in 0..dims.len() {
-                let size = dims[direction];
-                for disp in [0, 1, -1, 2, size - 1, size, -size, size + 1] {
-                    let at = |disp: i32| {
-                        let mut there = coords.clone();
-                        there[direction] += disp;
-                        oracle_rank(dims, periods, walk, &there)
-                    };
-                    assert_eq!(
-                        cart.shift(rank as i32, direction as i32, disp),
-                        Ok((at(-disp), at(disp))),
-                        "{dims:?} {periods:?} rank {rank} direction {direction} disp {disp}"
-                    );
+    every_shape(|dims, walk| {
+        let steps = |direction: usize| {
+            let size = dims[direction];
+            [0, 1, -1, 2, size - 1, size, -size, size + 1]
+        };
+        // Only the periods of its own dimension count for a shift: the oracle is asked once for all patterns.
+        let expected = [false, true].map(|periodic| {
+            let periods = vec![periodic; dims.len()];
+            let mut found = Vec::new();
+            for coords in walk {
+                for direction in 0..dims.len() {
+                    for disp in steps(direction) {
+                        let at = |disp: i32| {
+                            let mut there = coords.clone();
+                            there[direction] += disp;
+                            oracle_rank(dims, &periods, walk, &there)
+                        };
+                        found.push((at(-disp), at(disp)));
+                    }
                 }
             }
-        }
-        for direction in [-1, dims.len() as i32, i32::MAX, i32::MIN] {
-            let ndims = dims.len();
-            assert_eq!(cart.shift(0, direction, 1), Err(Error::Direction { direction, ndims }));
+            found
+        });
+        for (periods, cart) in with_all_periods(dims) {
+            let mut at = 0;
+            for rank in 0..walk.len() {
+                for direction in 0..dims.len() {
+                    for disp in steps(direction) {
+                        assert_eq!(
+                            cart.shift(rank as i32, direction as i32, disp),
+                            Ok(expected[usize::from(periods[direction])][at]),
+                            "{dims:?} {periods:?} rank {rank} direction {direction} disp {disp}"
+                        );
+                        at += 1;
+                    }
+                }
+            }
+            for direction in [-1, dims.len() as i32, i32::MAX, i32::MIN] {
+                let ndims = dims.len();
+                assert_eq!(cart.shift(0, direction, 1), Err(Error::Direction { direction, ndims }));
+            }
         }
     });
 }
@@ -163,31 +196,43 @@ fn quotients_by_reciprocals_are_exact() {
 
 #[test]
 fn sub_of_every_process() {
-    every_grid(|dims, periods, cart, walk| {
+    every_shape(|dims, walk| {
         for pattern in 0..1 << dims.len() {
             let remain = bits(pattern, dims.len());
             let part = |coords: &[i32], keep: bool| -> Vec<i32> {
                 let kept = coords.iter().zip(&remain).filter(|(_, r)| **r == keep);
                 kept.map(|(c, _)| *c).collect()
             };
-            let kept_periods: Vec<bool> =
-                periods.iter().zip(&remain).filter(|(_, r)| **r).map(|(p, _)| *p).collect();
-            let expected = Cart::new(&part(dims, true), &kept_periods, 64).unwrap();
-            // Members of one sub-grid are those with equal dropped coordinates, in rank order; no
-            // two sub-grids have the same color.
-            let mut subs: HashMap<Vec<i32>, (i32, i32)> = HashMap::new();
-            let mut colors = HashSet::new();
-            for (rank, coords) in walk.iter().enumerate() {
-                let sub = cart.sub(&remain, rank as i32).unwrap();
-                assert_eq!(sub.grid, expected);
-                let (color, members) = subs.entry(part(coords, false)).or_insert_with(|| {
-                    assert!(colors.insert(sub.color), "{dims:?} {remain:?}");
-                    (sub.color, 0)
-                });
-                assert_eq!((sub.color, sub.rank), (*color, *members), "{dims:?} {remain:?}");
+            // Members of one sub-grid are those with equal dropped coordinates, in rank order.
+            let mut subs: HashMap<Vec<i32>, (usize, i32)> = HashMap::new();
+            let mut member = |coords: &Vec<i32>| {
+                let next = subs.len();
+                let (sub, members) = subs.entry(part(coords, false)).or_insert((next, 0));
                 *members += 1;
+                (*sub, *members - 1)
+            };
+            let members: Vec<(usize, i32)> = walk.iter().map(&mut member).collect();
+            for (periods, cart) in with_all_periods(dims) {
+                let kept = periods.iter().zip(&remain).filter(|(_, r)| **r);
+                let kept_periods: Vec<bool> = kept.map(|(p, _)| *p).collect();
+                let expected = Cart::new(&part(dims, true), &kept_periods, 64).unwrap();
+                // No two sub-grids have the same color.
+                let mut colors: Vec<i32> = Vec::new();
+                for (rank, (of, member)) in members.iter().enumerate() {
+                    let sub = cart.sub(&remain, rank as i32).unwrap();
+                    assert_eq!(sub.grid, expected);
+                    if *of == colors.len() {
+                        assert!(!colors.contains(&sub.color), "{dims:?} {remain:?}");
+                        colors.push(sub.color);
+                    }
+                    assert_eq!(
+                        (sub.color, sub.rank),
+                        (colors[*of], *member),
+                        "{dims:?} {remain:?}"
+                    );
+                }
+                assert!(subs.values().all(|(_, members)| *members == expected.size()));
             }
-            assert!(subs.values().all(|(_, members)| *members == expected.size()));
         }
     });
 }
