@@ -100,9 +100,8 @@ check:
 	$(if $(shell command -v python3),packaging/try.sh static)
 	$(PURE) cargo clippy $(CHECKED) --features cartograph-core/fuzz --all-targets -- -D warnings
 	$(PURE) cargo clippy --release -p cartograph-preload -- -D warnings
-	$(PURE) cargo test $(CHECKED) --lib --bins \
+	$(PURE) cargo test $(CHECKED) -p cartograph-preload --lib --bins \
 	    --test cli --test deadlock --test docs --test headers --test hosts --test imports
-	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
 
 ## make hosts                       installs every missing host
