@@ -2,6 +2,7 @@
 //! library are compiled anew, with each access to memory reported: the standard library's locks and counters would be taken
 //! for races otherwise. The host is as it is, so only races that have the library in one of their stacks count.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -29,6 +30,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let runtime = entries.find(|entry| word(&entry.path()).ends_with("_rt.tsan.a"));
     let runtime = runtime.ok_or("there is no ThreadSanitizer")?.path();
     let library = build(s, &target)?;
+    s.preloaded.clear();
 
     let folder = word(library.parent().ok_or("a folder")?);
     let rpath = format!("-Wl,-rpath,{folder}");
@@ -39,8 +41,10 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     for source in ["lifetime/threads", "lifetime/handles", "neighbor/neighbor_threads"] {
         let program = s.compile("program", &format!("c_tests/{source}.c"), &options);
         for processes in [1, 2] {
+            let preload = s.preload();
             let mut job = s.launcher(processes);
-            let ran = s.finish(job.env("TSAN_OPTIONS", "exitcode=0").arg(&program));
+            job.env("TSAN_OPTIONS", "exitcode=0").arg("env").arg(preload);
+            let ran = s.finish(job.arg(&program));
             let passed = matches!(Verdict::of(&s.out), Ok(Verdict::Passed));
             s.check(&format!("{source}, {processes} processes"), ran && passed);
             // From one line of equal signs to the next is a report.
@@ -66,11 +70,18 @@ fn build(session: &mut Session<'_>, target: &str) -> Result<PathBuf, String> {
         session.must(copy.args([".fingerprint", "build", "deps"].map(|part| from.join(part))))?;
     }
     let compiler = session.host.compiler(Path::new("program.c")).ok_or("a compiler for C")?;
+    let wrapper = session.write("rustc", "#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec \"$@\"\n");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&wrapper, executable).map_err(|error| error.to_string())?;
     let mut cargo = Command::new(top().join("scripts/with-env.sh"));
     cargo.args([&session.host.name, "cargo", "rustc", "--quiet", "--release", "--lib"]);
     cargo.args(["--crate-type", "cdylib", "-Zbuild-std=std,panic_abort"]);
     cargo.args(["-Zbuild-std-features=", "--target", target]);
-    cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=thread").env("MPICC", compiler);
+    // Cargo and the compiler accept this with RUSTC_BOOTSTRAP, but with that in cargo's environment the copied crates that ask
+    // for it, and all that use them, such as bindgen, would be compiled again.
+    cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
+    cargo.env("RUSTC_WRAPPER", wrapper);
+    cargo.env("RUSTFLAGS", "-Zsanitizer=thread").env("MPICC", compiler);
     cargo.env("CARGO_TARGET_DIR", &folder).env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
     session.must(cargo.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"))?;
     let library = folder.join(target).join("release/libcartograph.so");
