@@ -1,6 +1,7 @@
 /* As yield.c, for MPICH 4.0, which calls this again and again while it waits. */
 #include "yield.c"
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
