@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
 use cartograph_core::launcher::variables;
@@ -17,6 +18,9 @@ pub(crate) struct Failure {
     code: u8,
     pub(crate) text: String,
 }
+
+/// The time that processes leave the first one of their job to print what is wrong.
+const OTHERS_WAIT: Duration = Duration::from_secs(1);
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
@@ -87,9 +91,13 @@ impl Failure {
         }
     }
 
-    /// Prints the failure at the end of the command.
+    /// Prints the failure at the end of the command. If another process of the job prints it, this one waits: a launcher
+    /// ends all when the first has failed.
     pub(crate) fn tell(self) -> ExitCode {
         self.warn();
+        if self.code == Self::USAGE && !is_first() {
+            thread::sleep(OTHERS_WAIT);
+        }
         ExitCode::from(self.code)
     }
 }

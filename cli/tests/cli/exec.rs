@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::jobs::LAUNCHER;
 use crate::run::{self, COMMAND, Directory, Run, cartograph};
@@ -169,6 +170,7 @@ fn what_is_wrong_with_the_arguments_is_told_once_a_job() {
     let machine = Machine::new("exec-wrong");
     let at = machine.directory.path();
     let program = machine.program("program", "mpich/libmpich.so.12");
+    let mut others = Vec::new();
     for (arguments, words) in [
         ("--raport", "'--report'"),
         ("--weight 1,1", "'--weights'"),
@@ -184,9 +186,16 @@ fn what_is_wrong_with_the_arguments_is_told_once_a_job() {
         ("flux run -n 4", "use: flux run -n 8 cartograph exec ./app"),
     ] {
         machine.exec(arguments, &program).fails(2, words);
-        let other = machine.exec(arguments, &program).env("PMI_RANK", "3").output();
+        others.push(machine.exec(arguments, &program).env("PMI_RANK", "3").spawn());
+    }
+    for other in others {
+        let other = other.wait_with_output().unwrap();
         assert!(other.stderr.is_empty() && other.status.code() == Some(2), "{other:?}");
     }
+    // A launcher ends the first one when another ends before it.
+    let start = Instant::now();
+    machine.exec("--raport", &program).env("PMI_RANK", "3").output();
+    assert!(start.elapsed() >= Duration::from_secs(1), "the others do not wait");
     cartograph("exec").fails(2, "PROGRAM");
     machine
         .exec("", Path::new("./nothing-like-it"))
