@@ -170,8 +170,8 @@ struct WorldOrder {
 impl WorldOrder {
     /// The order that puts ranks on these nodes of a machine; `None` if a node has too few processes.
     ///
-    /// Rank 0 stays in place. If it belongs on another node, that node and its own node swap ranks or, if their sizes
-    /// differ, rank 0 swaps with the first rank of its own node.
+    /// Rank 0 stays in place. If it belongs on another node, that node and the node of rank 0 swap ranks or, if their
+    /// sizes differ, rank 0 swaps with the first rank that belongs on the node of rank 0.
     fn new(machine: &Machine, node_of: &[u32]) -> Option<Self> {
         let mut node_of_rank = node_of.to_vec();
         let (own, wanted) = (*machine.nodes().first()?, *node_of.first()?);

@@ -12,7 +12,7 @@ const EDGES: [(&str, &[&str]); 10] = [
     // Only its fuzz bodies read recordings.
     ("core", &["shim", "traffic"]),
     ("fuzz", &["core"]),
-    ("lab", &["core"]),
+    ("lab", &["core", "traffic"]),
     ("preload", &["shim"]),
     ("record", &["shim", "traffic"]),
     ("shim", &[]),

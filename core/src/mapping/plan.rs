@@ -259,6 +259,7 @@ impl Plan {
     pub fn old_ranks(&self) -> impl Iterator<Item = i32> + '_ {
         (0..self.vertices).map(|v| self.old_rank.as_ref().map_or(v, |old| old[v as usize]))
     }
+
     /// The node on which to start each rank: those of the plan, then the remaining processes.
     pub fn node_of(&self, machine: &Machine) -> Vec<u32> {
         let nodes = machine.nodes();

@@ -124,7 +124,7 @@ fn shift_of_every_process() {
             let size = dims[direction];
             [0, 1, -1, 2, size - 1, size, -size, size + 1]
         };
-        // Only the periods of its own dimension count for a shift: the oracle is asked once for all patterns.
+        // A shift depends only on whether its dimension is periodic: the oracle need not see all patterns.
         let expected = [false, true].map(|periodic| {
             let periods = vec![periodic; dims.len()];
             let mut found = Vec::new();

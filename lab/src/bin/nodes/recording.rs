@@ -7,7 +7,7 @@ use std::path::Path;
 use cartograph_core::learn::Gain;
 use cartograph_lab::host::command;
 use cartograph_lab::{File, Table};
-use serde_json::Value;
+use cartograph_traffic::Recording;
 
 use super::cases::{Cases, Recorded};
 use super::measured::{Measured, TIME};
@@ -18,7 +18,7 @@ use super::{Outcome, repetitions, tool};
 /// What is recorded in the first job of a program, and in later ones.
 const KEPT: [&str; 2] = ["calls", "work"];
 
-/// The column of the cost that the recorder has measured itself, as a part of the time.
+/// The column of the cost that the recorder measures, as a fraction of the time.
 const OWN: usize = 1;
 
 /// Measures the programs, each without recording, as a first job and as a later one.
@@ -52,7 +52,8 @@ pub(crate) fn recording(built: &str) -> Outcome {
                     return Err(fs::read_to_string(at.join("said"))?.into());
                 }
                 let (time, _) = program.found(at)?;
-                all.add(title, variant, &[time, cost(Path::new(&traffic))?]);
+                let cost = if variant == ALONE { 0.0 } else { cost(Path::new(&traffic))? };
+                all.add(title, variant, &[time, cost]);
             }
         }
     }
@@ -63,19 +64,11 @@ pub(crate) fn recording(built: &str) -> Outcome {
     Ok(())
 }
 
-/// The part of the time of its processes that a recording says that it took; 0 if there is none.
+/// The recorder's cost according to a recording, as a fraction of the time of its processes.
 fn cost(traffic: &Path) -> Outcome<f64> {
-    let [mut cost, mut time] = [0.0; 2];
-    for file in fs::read_dir(traffic).into_iter().flatten() {
-        let text = fs::read_to_string(file?.path())?;
-        for line in text.lines().filter(|line| line.starts_with("{\"process\"")) {
-            let process = &serde_json::from_str::<Value>(line)?["process"];
-            let number = |name: &str| process[name].as_f64().unwrap_or(0.0);
-            cost += number("cost");
-            time += number("nanoseconds");
-        }
-    }
-    Ok(if time > 0.0 { cost / time } else { 0.0 })
+    let recording = Recording::open(traffic).map_err(|error| error.to_string())?;
+    let time = recording.nanoseconds as f64 * f64::from(recording.size);
+    Ok(recording.cost as f64 / time)
 }
 
 /// A slowdown in percent, with its 95 % confidence interval.
@@ -93,7 +86,7 @@ fn percent(slower: Option<Gain>) -> String {
 fn table(runs: &Measured) -> Table {
     let mut table = Table::new(
         "Cost of recording",
-        "program, 2 processes | alone, s | runs of each | first job, % slower | later job, % slower | first job by itself, % | later job by itself, %",
+        "program, 2 processes | not recorded, s | runs of each | first job, % slower | later job, % slower | first job, recorder's measure, % | later job, recorder's measure, %",
     );
     let mut together = Measured::default();
     let row = |table: &mut Table, runs: &Measured, case: &str, time: &str| {
