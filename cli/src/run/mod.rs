@@ -2,9 +2,11 @@
 //! Whatever goes wrong here, the job runs as it would without this command.
 
 mod arms;
+mod choice;
 mod known;
 mod learned;
 mod nodes;
+mod places;
 mod start;
 
 use std::env;
@@ -12,21 +14,21 @@ use std::ffi::{OsStr, OsString};
 use std::panic;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use cartograph_core::launcher::{Line, Role};
-use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose, shape};
+use cartograph_core::launcher::Line;
+use cartograph_core::learn::Reason;
 
-use crate::arms::{Arm, Placer, Start, Way};
+use crate::arms::Start;
 use crate::exec;
 use crate::exec::program::{find_program, needs_mpi};
 use crate::output::{Failure, say};
 use crate::store::{JOBS, Key, Store, program_at};
 use arms::Placing;
 pub(crate) use known::{Arguments as KnownArguments, run as known};
-use learned::{Lesson, Nodes};
-use nodes::{Allocation, Places};
-pub(crate) use nodes::{free_cores, print_place};
+use learned::Lesson;
+use nodes::Nodes;
+pub(crate) use places::{free_cores, print_place};
 pub(crate) use start::under;
 use start::{Ended, Signals};
 
@@ -51,9 +53,6 @@ pub(crate) struct Arguments {
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
-
-/// A job makes no trial if its remaining time is less than the longest such job times this factor.
-const MARGIN: f64 = 1.5;
 
 /// The time limit for a launcher to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -188,7 +187,22 @@ fn lesson(
     name: &str,
     signals: &Signals,
 ) -> Result<(Start, Lesson), String> {
-    let unchanged = |why: &str| format!("{why}; the job ran unchanged");
+    let mut lesson = empty(arguments, line)?;
+    let mut job = Nodes::find(line, &lesson.store, signals)?;
+    lesson.nodes = Some(job.known());
+    let start = match choice::choose(arguments, name, &job, &mut lesson)? {
+        None => Start::of(line.clone().into()),
+        Some((arm, means)) => {
+            let start = job.placed(line, &arm, means, &lesson, signals)?;
+            lesson.arm = Some(arm);
+            start
+        }
+    };
+    Ok((start, lesson))
+}
+
+/// The lesson of a job of which only the program is known yet.
+fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
     let program = program_at(&line.program).map(|at| find_program(&line.program[at]));
     if let Some(Ok(program)) = program {
         exec::check_recorder(&program).map_err(|failure| unchanged(&failure.text))?;
@@ -199,104 +213,22 @@ fn lesson(
     let directory = store.folder(JOBS).and_then(tempfile::tempdir_in);
     let directory =
         directory.map_err(|error| unchanged(&format!("cannot write to the store: {error}")))?;
-    let entries = store.entries(&key);
     let placing = Placing::new(line, &store, arguments.world, arguments.moves_grids);
-    let (arm, nodes, reason) = (None, None, Reason::Best);
-    let is_known = false;
-    let mut lesson = Lesson { store, key, directory, arm, nodes, reason, placing, is_known };
-    let words = line.words();
-    let own_order = || Start::of(line.clone().into());
-    // The lines of `cartograph where` would end up in the job's own output files.
-    if line.options.iter().any(|given| given.role == Role::Output) {
-        return Err(unchanged("the launcher redirects the output to files"));
-    }
-    let mut allocation = Allocation::read(&lesson.store, &words);
-    // Even for the first job: if nodes lack this command, the job must not be started through it.
-    if allocation.own.is_none() {
-        allocation.own = Places::ask(signals, &line.clone().into());
-        allocation.keep(&lesson.store, &words);
-    }
-    let own = allocation.own.clone();
-    let own = own.ok_or_else(|| unchanged("the launcher does not start `cartograph where`"))?;
-    let (machine, names) =
-        own.machine().ok_or_else(|| unchanged("the nodes of the job are unknown"))?;
-    if names.len() < 2 {
-        return Err("all processes are on one node; nothing to place".into());
-    }
-    let shape = shape(machine.nodes());
-    lesson.nodes = Some(Nodes { names: names.clone(), shape, ranks: own.ranks() });
-    let entry = entries.into_iter().find(|entry| entry.processes == own.ranks());
-    let found =
-        entry.as_ref().and_then(|entry| Some((entry, lesson.placing.arms(entry, &machine)?)));
-    let Some((entry, found)) = found else { return Ok((own_order(), lesson)) };
-    lesson.is_known = true;
-    let (mut arms, means) = found.map_err(|why| unchanged(&why))?;
-    if !arms.is_empty() && arms.iter().all(|arm| entry.is_blamed(&arm.order)) {
-        lesson.reason = Reason::Check;
-        return Ok((own_order(), lesson));
-    }
-    arms.retain(|arm| !entry.is_blamed(&arm.order));
-    if arms.is_empty() {
-        return Err(format!("{name}: no placement is predicted to help on these nodes"));
-    }
-    let (runs, predicted) = known_runs(entry, shape, &arms);
-    let conditions = Conditions {
-        shape,
-        experience: &entry.experience(shape),
-        in_a_hurry: arguments.no_trial || is_short(entry, shape),
-        seed: lesson.key.build,
-    };
-    let choice = choose(&predicted, &runs, &conditions);
-    lesson.reason = choice.reason;
-    let Some(arm) = choice.arm.checked_sub(1).map(|at| arms[at].clone()) else {
-        return Ok((own_order(), lesson));
-    };
-    let file = lesson.directory.path().join("placement");
-    let placer =
-        Placer::new(line.clone().into(), means.by_launcher, means.setting, own.free_cores());
-    let start = placer.start(&arm, &machine, &names, &file);
-    let start = start.map_err(|failure| failure.text).and_then(|start| start);
-    let start = start.map_err(|why| unchanged(&why))?;
-    let checked = allocation.checked.get(&arm.order).cloned();
-    let checked = checked.unwrap_or_else(|| {
-        let found = match arm.way {
-            Way::Launcher => match Places::ask(signals, &start.launch) {
-                None => Err("the launcher rejected the rank file".to_owned()),
-                Some(found) if !found.are(&arm.node_of, &names, &own) => {
-                    Err("the launcher did not place ranks as in the rank file".to_owned())
-                }
-                Some(_) => Ok(true),
-            },
-            // Processes that cannot read it would not take part while the others wait.
-            Way::World if Places::ask_with(signals, &start.launch, &file).is_none() => {
-                Err("not all nodes can read the store".to_owned())
-            }
-            _ => Ok(true),
-        };
-        allocation.checked.insert(arm.order.clone(), found.clone());
-        allocation.keep(&lesson.store, &words);
-        found
-    });
-    checked.map_err(|why| unchanged(&why))?;
-    lesson.arm = Some(arm);
-    Ok((start, lesson))
+    Ok(Lesson {
+        store,
+        key,
+        directory,
+        arm: None,
+        nodes: None,
+        reason: Reason::Best,
+        placing,
+        is_known: false,
+    })
 }
 
-/// The runs of an entry, for nodes of this shape, and the predicted gains, as arguments of the policy.
-fn known_runs(entry: &Entry, shape: u64, arms: &[Arm]) -> (Vec<Run>, Vec<f64>) {
-    let orders: Vec<String> = arms.iter().map(|arm| arm.order.clone()).collect();
-    let predicted = std::iter::once(1.0).chain(arms.iter().map(Arm::gain));
-    (entry.runs_everywhere(shape, &orders), predicted.collect())
-}
-
-/// True if little more time is left for the job than such jobs took.
-fn is_short(entry: &Entry, shape: u64) -> bool {
-    let end = env::var("SLURM_JOB_END_TIME").ok().and_then(|text| text.parse::<f64>().ok());
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let (Some(end), Ok(now)) = (end, now) else { return false };
-    let runs = entry.runs.iter().filter(|run| run.shape == shape);
-    let longest = runs.map(|run| run.seconds).fold(0.0, f64::max);
-    end - now.as_secs_f64() < longest * MARGIN
+/// The message for a job that runs unchanged.
+fn unchanged(why: &str) -> String {
+    format!("{why}; the job ran unchanged")
 }
 
 /// The command line of a start, with the recorder before the program.
