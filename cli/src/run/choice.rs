@@ -7,8 +7,7 @@ use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose as choose_ar
 
 use super::arms::Means;
 use super::learned::Lesson;
-use super::nodes::Nodes;
-use super::{Arguments, unchanged};
+use super::nodes::{Nodes, unchanged};
 use crate::arms::Arm;
 
 /// A job makes no trial if its remaining time is less than the longest such job times this factor.
@@ -20,7 +19,7 @@ const MARGIN: f64 = 1.5;
 ///
 /// Why the job runs unchanged, without a recorder.
 pub(super) fn choose(
-    arguments: &Arguments,
+    no_trial: bool,
     name: &str,
     job: &Nodes,
     lesson: &mut Lesson,
@@ -44,7 +43,7 @@ pub(super) fn choose(
     let conditions = Conditions {
         shape: job.shape,
         experience: &entry.experience(job.shape),
-        in_a_hurry: arguments.no_trial || is_short(entry, job.shape),
+        in_a_hurry: no_trial || is_short(entry, job.shape),
         seed: lesson.key.build,
     };
     let choice = choose_arm(&predicted, &runs, &conditions);

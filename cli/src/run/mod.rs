@@ -27,7 +27,7 @@ use crate::store::{JOBS, Key, Store, program_at};
 use arms::Placing;
 pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::Lesson;
-use nodes::Nodes;
+use nodes::{Nodes, unchanged};
 pub(crate) use places::{free_cores, print_place};
 pub(crate) use start::under;
 use start::{Ended, Signals};
@@ -190,7 +190,7 @@ fn lesson(
     let mut lesson = empty(arguments, line)?;
     let mut job = Nodes::find(line, &lesson.store, signals)?;
     lesson.nodes = Some(job.known());
-    let start = match choice::choose(arguments, name, &job, &mut lesson)? {
+    let start = match choice::choose(arguments.no_trial, name, &job, &mut lesson)? {
         None => Start::of(line.clone().into()),
         Some((arm, means)) => {
             let start = job.placed(line, &arm, means, &lesson, signals)?;
@@ -224,11 +224,6 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
         placing,
         is_known: false,
     })
-}
-
-/// The message for a job that runs unchanged.
-fn unchanged(why: &str) -> String {
-    format!("{why}; the job ran unchanged")
 }
 
 /// The command line of a start, with the recorder before the program.

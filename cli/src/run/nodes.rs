@@ -11,7 +11,6 @@ use super::arms::Means;
 use super::learned::{self, Lesson};
 use super::places::{Allocation, Places};
 use super::start::Signals;
-use super::unchanged;
 use crate::arms::{Arm, Placer, Start, Way};
 use crate::store::Store;
 
@@ -25,6 +24,11 @@ pub(super) struct Nodes {
     allocation: Allocation,
     /// The launcher's words.
     words: Vec<OsString>,
+}
+
+/// The message for a job that runs unchanged.
+pub(super) fn unchanged(why: &str) -> String {
+    format!("{why}; the job ran unchanged")
 }
 
 impl Nodes {
