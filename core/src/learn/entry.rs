@@ -1,10 +1,9 @@
 //! The entry of a program: the facts learned about it, in a file of the store.
 
-use cartograph_traffic::Work;
+use cartograph_traffic::{Work, mixed};
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Run, mean_times};
-use super::policy::mixed;
 use super::traffic::Traffic;
 
 /// The version of the format. It increases when a field changes its meaning or is removed, not when one is added.

@@ -5,6 +5,8 @@
 //! another placement: one that may be better by more than its trial costs, or the default order, so that a change of
 //! the machine is noticed. Over any `WINDOW` jobs, these trials may cost [`BUDGET`] of the time.
 
+use cartograph_traffic::mixed;
+
 use super::belief::{Belief, NOISE, NOISE_OF_SHAPES, beliefs, measured, noise};
 use super::evidence::{Run, mean_times, pairs};
 use super::spent::{Spent, WINDOW};
@@ -211,14 +213,6 @@ fn is_check_due(runs: &[Run], best: usize, belief: &Belief, seed: u64) -> bool {
     let spread = gap / 2 + 1;
     let by_chance = mixed(seed ^ (checks as u64) << 32) % spread as u64;
     since >= gap - spread / 2 + by_chance as usize
-}
-
-/// A number that looks random (SplitMix64).
-pub(super) fn mixed(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// The expected improvement from an arm that leads by `ahead`, with this uncertainty.

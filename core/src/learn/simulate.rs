@@ -1,7 +1,9 @@
 //! Simulated histories of jobs, to measure the gains and losses of the policy.
 
+use cartograph_traffic::mixed;
+
 use super::evidence::{CLAIMED, Run, gain, mean_times};
-use super::policy::{Conditions, Reason, choose, mixed};
+use super::policy::{Conditions, Reason, choose};
 use super::spent::WINDOW;
 
 /// A program whose jobs are simulated, with all disturbances.
