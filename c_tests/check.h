@@ -1,5 +1,5 @@
-/* Shared by the test programs: results are collected from all ranks and printed by rank 0 in the
- * order of ranks, so that the output of two runs can be compared; checks are counted. */
+/* Shared by the test programs. Rank 0 prints the output of all ranks in the order of ranks, so that two runs can
+ * be compared. Checks are counted. */
 #ifndef CARTOGRAPH_CHECK_H
 #define CARTOGRAPH_CHECK_H
 
@@ -9,29 +9,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* MPI_COMM_WORLD itself, even in a driven program: hosts raise errors without a communicator on it. */
+static inline MPI_Comm true_world(void)
+{
+    return MPI_COMM_WORLD;
+}
+
+#if defined(DRIVEN)
+/* The program is one of several in one start (driver.c): its world is a duplicate, and MPI is initialized. */
+extern MPI_Comm driven_world;
+#undef MPI_COMM_WORLD
+#define MPI_COMM_WORLD driven_world
+#endif
+
 static int world_rank, world_size;
 static int checks_passed, checks_failed;
 static char *said;
 static size_t said_length, said_room;
 
-/* Starts MPI. Errors come back as codes, on the communicators made from these as well. */
+/* Initializes MPI. Errors return codes, also on derived communicators. */
 static inline void begin(int *argc, char ***argv)
 {
+#if defined(DRIVEN)
+    (void)argc, (void)argv;
+    MPI_Comm_set_errhandler(true_world(), MPI_ERRORS_RETURN);
+#else
     MPI_Init(argc, argv);
+#endif
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
-/* Returns whether a constructor may give a process another rank although reorder is 0. */
+/* Returns whether constructors may reorder ranks although reorder is 0. */
 static inline int ranks_may_move(void)
 {
     const char *reorder = getenv("CARTOGRAPH_REORDER");
     return reorder && strcmp(reorder, "always") == 0;
 }
 
-/* Adds to this rank's output. A line is a label, a colon and values. */
+/* Appends to the output of this rank. A line is a label, a colon and values. */
 __attribute__((format(printf, 1, 2))) static inline void say(const char *format, ...)
 {
     va_list list;
@@ -57,7 +75,7 @@ static inline void say_ints(const char *label, const int *values, int count)
     say("\n");
 }
 
-/* Counts a check; says where it failed. */
+/* Counts a check; prints its line if it fails. */
 #define CHECK(condition) check_at((condition), #condition, __FILE__, __LINE__)
 
 static inline int check_at(int holds, const char *condition, const char *file, int line)
@@ -71,7 +89,7 @@ static inline int check_at(int holds, const char *condition, const char *file, i
     return holds;
 }
 
-/* MPI_Comm_idup to its end. SMPI declares it and ends the program in it: MPI_Comm_dup there. */
+/* Duplicates by MPI_Comm_idup and waits. SMPI aborts in MPI_Comm_idup, so MPI_Comm_dup replaces it there. */
 static inline int duplicate_later(MPI_Comm comm, MPI_Comm *copy)
 {
 #if defined(SMPI_H)
@@ -83,7 +101,7 @@ static inline int duplicate_later(MPI_Comm comm, MPI_Comm *copy)
 #endif
 }
 
-/* The class of a return code. */
+/* Returns the class of a return code. */
 static inline int class_of(int code)
 {
     int class;
@@ -91,7 +109,7 @@ static inline int class_of(int code)
     return class;
 }
 
-/* The name of a class, whose number differs between hosts. */
+/* Returns the name of a class. Its number differs between hosts. */
 static inline const char *class_name(int class)
 {
 #define NAMED(name) \
@@ -135,8 +153,15 @@ static inline void print_lines(int rank, const char *text)
     }
 }
 
-/* Prints what all ranks said and how many checks passed and failed, ends MPI, and returns the exit
- * code of main. */
+/* Ends MPI, unless other programs follow in this start. */
+static inline void end_mpi(void)
+{
+#if !defined(DRIVEN)
+    MPI_Finalize();
+#endif
+}
+
+/* Prints the output of all ranks and the numbers of passed and failed checks, ends MPI, and returns the exit code of main. */
 static inline int finish(void)
 {
     int counts[2] = { checks_passed, checks_failed }, sums[2];
@@ -159,7 +184,7 @@ static inline int finish(void)
         MPI_Send(said ? said : "", length, MPI_CHAR, 0, 2, MPI_COMM_WORLD);
     }
     free(said);
-    MPI_Finalize();
+    end_mpi();
     return sums[1] != 0;
 }
 

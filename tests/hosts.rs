@@ -1,12 +1,10 @@
-//! Runs the programs and cases of `c_tests/testlist` on real MPIs, alone and under Cartograph.
+//! Runs the programs and cases of `c_tests/testlist` on real MPIs, without and under Cartograph.
 //!
-//! `CARTOGRAPH_TEST_HOST` names the hosts, which `make test` has built the library for; without it
-//! there is nothing to run, as in `cargo test` on a machine without MPI. One trial is one program with
-//! one way of using it, on all the numbers of processes that the list gives, or one case. Of several hosts
-//! at once one of each family runs all of it, the others what may be another there (the list says which), on
-//! the least and the largest number: what depends on that is in the pure layers. One host alone checks what no host makes
-//! different, such as texts and files. Trials run side by side, two
-//! for each processor (`--test-threads`): much of a run is waiting, for launchers and for other processes.
+//! `CARTOGRAPH_TEST_HOST` names the hosts, for which `make test` has built the library; without it nothing runs. A trial
+//! is one line of the list: a program, with all its numbers of processes, or a case. Programs of a folder share starts
+//! (`together`). If several hosts run at once, one host of each family runs every line; the others run lines whose result
+//! may differ, with the smallest and the largest number of processes. One host alone checks texts and files. Two trials
+//! run at once for each processor (`--test-threads`), since launchers and processes often wait.
 
 #[path = "hosts/cases/mod.rs"]
 mod cases;
@@ -24,7 +22,10 @@ mod session;
 mod testlist;
 #[path = "hosts/times.rs"]
 mod times;
+#[path = "hosts/together.rs"]
+mod together;
 
+use std::cmp::Reverse;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -33,6 +34,7 @@ use differences::Differences;
 use host::{Host, Library};
 use output::Verdict;
 use testlist::{Test, Way};
+use together::Starts;
 
 /// Hosts that have another host of their family in the same run: MPICH 5 and Open MPI 4.
 const SHORTENED: [&str; 4] = ["mpich", "abi", "openmpi5", "intel"];
@@ -57,25 +59,36 @@ fn main() -> ExitCode {
         host.checks_all =
             if names.contains(&CHEAPEST) { name == CHEAPEST } else { name == names[0] };
         let host: &'static Host = Box::leak(Box::new(host));
+        let mut tests = Vec::new();
         for mut test in testlist::read().into_iter().filter(|test| !test.is_elsewhere(name)) {
             if in_short {
                 test.keep_least_and_largest();
             }
             let elsewhere = in_short && test.once;
             let ignored = elsewhere || test.long || !test.is_for(name) || !host.can_build(&test);
-            let title = format!("{name}/{}", test.name());
+            tests.push((format!("{name}/{}", test.name()), ignored, test));
+        }
+        let selected = tests.iter().filter(|(title, ignored, _)| {
+            let runs = arguments.include_ignored || *ignored == arguments.ignored;
+            runs && is_selected(&arguments, title)
+        });
+        let starts: &'static Starts =
+            Box::leak(Box::new(Starts::new(selected.map(|(_, _, test)| test))));
+        for (title, ignored, test) in tests {
             let processes = test.processes.iter().sum::<u32>();
-            let size = (test.way.is_by_itself(), test.has_many_rounds(), processes);
+            let turn = Reverse(starts.turn(&test));
+            let size = (test.way.is_by_itself(), turn, test.has_many_rounds(), processes);
             let line = title.clone();
-            let trial = Trial::ignorable_test(title, move || times::of(line, || run(host, &test)));
-            trials.push((size, trial.with_ignored_flag(ignored)));
+            let run = move || times::of(line, || run(host, starts, &test));
+            trials.push((size, Trial::ignorable_test(title, run).with_ignored_flag(ignored)));
         }
     }
     // The longest trials come first, so that no processor is idle at the end.
-    trials.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+    trials.sort_by_key(|(size, _)| Reverse(*size));
     let trials = trials.into_iter().map(|(_, trial)| trial).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     times::print();
+    times::print_counts();
     times::print_failures();
     if !names.is_empty() && !arguments.list {
         let (passed, failed) = (conclusion.num_passed, conclusion.num_failed);
@@ -84,36 +97,31 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-fn run(host: &Host, test: &Test) -> Result<Completion, Failed> {
-    let library = match test.way {
+/// True if the command line does not leave the trial out.
+fn is_selected(arguments: &Arguments, title: &str) -> bool {
+    let fits = |filter: &String| {
+        if arguments.exact { title == filter } else { title.contains(filter.as_str()) }
+    };
+    arguments.filter.as_ref().is_none_or(fits) && !arguments.skip.iter().any(fits)
+}
+
+fn run(host: &Host, starts: &Starts, test: &Test) -> Result<Completion, Failed> {
+    match test.way {
         Way::Case => return Ok(completion(cases::run(host, &test.source)?)),
         Way::Hostile => return Ok(completion(cases::hostile::run(host, test)?)),
-        Way::Forwarded => Library::Forwarded,
-        Way::Linked => Library::Linked,
-        Way::Static => Library::Static,
-        Way::Same | Way::Preloaded => Library::Preloaded,
-    };
-    let program = host.build(&test.source, library)?;
-    let alone = match test.way {
-        Way::Same => {
-            Some((host.build(&test.source, Library::None)?, Differences::read(host, test)))
-        }
-        _ => None,
-    };
-    let mut differences = None;
+        _ => {}
+    }
+    let mut differences = (test.way == Way::Same).then(|| Differences::read(host, test));
     let mut verdict = None;
-    for processes in &test.processes {
-        let how = (&test.arguments[..], &test.settings[..]);
-        let ours = host.run(&program, library, *processes, how)?;
+    for &processes in &test.processes {
+        let ours = starts.output(host, test, test.libraries()[0], processes)?;
         let judged = Verdict::of(&ours).map_err(|why| format!("{processes} processes: {why}"))?;
+        times::count(&host.name, output::checks(&ours), 0);
         if let Verdict::Passed = judged
-            && let Some((program, known)) = &alone
+            && let Some(differences) = &mut differences
         {
-            // A bare host may hang by itself: Open MPI does, at random, in MPI_Dist_graph_create
-            // (open-mpi/ompi issue 13918).
-            let alone = || host.run(program, Library::None, *processes, how);
-            let theirs = alone().or_else(|_| alone()).or_else(|_| alone())?;
-            differences.get_or_insert_with(|| known.clone()).compare(*processes, &theirs, &ours)?;
+            let theirs = starts.output(host, test, Library::None, processes)?;
+            differences.compare(processes, &theirs, &ours)?;
         }
         match verdict.get_or_insert_with(|| judged.clone()) {
             first if *first == judged => {}

@@ -225,7 +225,7 @@ static int case_begins(enum where where, int class, const char *call, ...)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     comm = places[where];
-    raised_on = comm != MPI_COMM_NULL ? comm : MPI_VERSION >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD;
+    raised_on = comm != MPI_COMM_NULL ? comm : MPI_VERSION >= 4 ? MPI_COMM_SELF : true_world();
     for (int i = 0; i < ROOM; i++)
         result[i] = before[i] = FILL;
     made = MPI_COMM_SELF;
@@ -319,6 +319,7 @@ static void prepare(void)
     for (int i = 0; i < PLACES; i++)
         places[i] = MPI_COMM_NULL;
     set_handler(MPI_COMM_WORLD);
+    set_handler(true_world());
     set_handler(MPI_COMM_SELF);
     signal(SIGALRM, on_signal);
     if (only) {

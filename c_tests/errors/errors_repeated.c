@@ -28,7 +28,7 @@ static long resident_pages(void)
 static int last_used_code(void)
 {
     int *value, found;
-    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &found);
+    MPI_Comm_get_attr(true_world(), MPI_LASTUSEDCODE, &value, &found);
     return found ? *value : 0;
 }
 
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     MPI_Comm_create_errhandler(note, &handler);
     MPI_Comm_dup(MPI_COMM_SELF, &plain);
     CHECK(MPI_Cart_create(plain, 2, ones, no, 0, &cart) == MPI_SUCCESS);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(true_world(), handler);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
     MPI_Comm_set_errhandler(plain, handler);
     MPI_Comm_set_errhandler(cart, handler);
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 
     MPI_Comm_free(&cart);
     MPI_Comm_free(&plain);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(true_world(), MPI_ERRORS_RETURN);
     MPI_Errhandler_free(&handler);
     return finish();
 }

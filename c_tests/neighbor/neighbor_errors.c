@@ -143,7 +143,7 @@ int main(int argc, char **argv)
     MPI_Comm_create_errhandler(handler0, &handlers[0]);
     MPI_Comm_create_errhandler(handler1, &handlers[1]);
     MPI_Comm_create_errhandler(handler2, &handlers[2]);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handlers[1]);
+    MPI_Comm_set_errhandler(true_world(), handlers[1]);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, handlers[2]);
     for (int ndims = 1; ndims <= 2; ndims++) {
         const int dims[2] = { world_size, 1 }, periods[2] = { 1, 1 };
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&copy), MPI_Comm_free(&comm);
     }
     MPI_Errhandler found;
-    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &found);
+    MPI_Comm_get_errhandler(true_world(), &found);
     CHECK(found == handlers[1]);
     MPI_Comm_get_errhandler(MPI_COMM_SELF, &found);
     CHECK(found == handlers[2]);

@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::testlist::{Test, top};
 
+#[path = "build.rs"]
+mod build;
+
 /// How a program uses Cartograph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Library {
     None,
     Preloaded,
@@ -18,11 +21,22 @@ pub(crate) enum Library {
     Static,
 }
 
+impl Library {
+    /// The end of a program's name: programs that are linked alike are one file.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Self::None | Self::Preloaded | Self::Forwarded => "",
+            Self::Linked => ".linked",
+            Self::Static => ".static",
+        }
+    }
+}
+
 /// Hosts whose processes each look at the whole machine when they start, by the system's hwloc.
 const LOOK: [&str; 2] = ["mpich", "openmpi"];
 
 /// Seconds that a run may take. None takes a tenth of it on a quiet machine; a run that ends here hangs.
-const SECONDS: &str = "120";
+const SECONDS: usize = 120;
 
 pub(crate) struct Host {
     pub(crate) name: String,
@@ -149,146 +163,22 @@ impl Host {
         test.way.is_by_itself() || self.compiler(&test.source).is_some()
     }
 
-    /// Compiles and links a program once, and checks that all of the chapter's functions that it calls are ours;
-    /// returns its path.
-    pub(crate) fn build(&self, source: &Path, library: Library) -> Result<PathBuf, String> {
-        let kind = match library {
-            Library::None | Library::Preloaded | Library::Forwarded => "",
-            Library::Linked => ".linked",
-            Library::Static => ".static",
-        };
-        let name = source.file_name().expect("a file name").to_string_lossy();
-        let file = |kind: &str| self.directory.join("programs").join(format!("{name}{kind}"));
-        let (object, program) = (file(".o"), file(kind));
-        self.once(&object, || self.compile(source, &object))?;
-        self.once(&program, || self.link(source, &object, library, &program))?;
-        if !matches!(library, Library::None | Library::Static) {
-            let checked = program.with_extension(format!("{library:?}"));
-            self.once(&checked, || self.check_bindings(source, &program, library))?;
-        }
-        Ok(program)
-    }
-
-    /// Builds the file once, whichever trial needs it first.
-    fn once(&self, file: &Path, make: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
-        let made = self.made.lock().expect("nothing panics in here");
-        let made = { made }.entry(file.to_owned()).or_default().clone();
-        made.get_or_init(make).clone()
-    }
-
-    fn compile(&self, source: &Path, object: &Path) -> Result<(), String> {
-        // Modules of one program are kept apart from those of another.
-        let modules = format!("{}.modules", object.display());
-        std::fs::create_dir_all(&modules).map_err(|error| error.to_string())?;
-        let mut command = self.compiler_of(source);
-        command.args(["-O0", "-Wall", "-c", "-o"]).arg(object);
-        if source.extension().is_some_and(|e| e.to_string_lossy().starts_with('f')) {
-            command.arg("-J").arg(&modules);
-        } else {
-            command.arg("-pthread");
-        }
-        succeeded("the compiler", command.arg(source).output()).map(|_| ())
-    }
-
-    fn link(
-        &self,
-        source: &Path,
-        object: &Path,
-        library: Library,
-        program: &Path,
-    ) -> Result<(), String> {
-        let lib = self.lib().display().to_string();
-        let mut command = self.compiler_of(source);
-        command.args(["-pthread", "-o"]).arg(program).arg(object);
-        match library {
-            Library::None | Library::Preloaded | Library::Forwarded => {}
-            Library::Linked => {
-                command.args(["-Wl,--no-as-needed", "-L", &lib, "-lcartograph"]);
-                command.arg(format!("-Wl,-rpath,{lib}"));
-            }
-            Library::Static => {
-                // A program with `use mpi_f08` references only the host's own wrappers, for which the linker would take
-                // nothing from an archive.
-                command.arg("-Wl,--whole-archive");
-                command.arg(format!("{lib}/libcartograph.a"));
-                command.arg("-Wl,--no-whole-archive");
-            }
-        }
-        succeeded("the linker", command.arg("-lm").output()).map(|_| ())
-    }
-
-    fn compiler_of(&self, source: &Path) -> Command {
-        let mut command = Command::new(self.compiler(source).expect("asked for before"));
-        command.current_dir(top());
-        command
-    }
-
-    /// Asks the loader which functions a program will call: all of the chapter must be ours.
-    fn check_bindings(
-        &self,
-        source: &Path,
-        program: &Path,
-        library: Library,
-    ) -> Result<(), String> {
-        let mut command = if self.loads_programs() {
-            self.command(program, library, &[], 1)
-        } else {
-            let mut command = Command::new(program);
-            // Loads and binds everything, then ends without running the program.
-            command.env("LD_TRACE_LOADED_OBJECTS", "1").env("LD_WARN", "1");
-            if let Some(library) = self.preloaded(library) {
-                command.env("LD_PRELOAD", library);
-            }
-            command
-        };
-        command.env("LD_BIND_NOW", "1").env("LD_DEBUG", "bindings");
-        let output = command.output().map_err(|error| error.to_string())?;
-        let bindings = String::from_utf8_lossy(&output.stderr);
-        let name = program.file_name().expect("a file name").to_string_lossy();
-        let of_program = |line: &&str| {
-            let binding = line.split("binding file ").nth(1);
-            let file = binding.and_then(|rest| rest.split(" [").next()).unwrap_or_default();
-            file.rsplit('/').next().unwrap_or_default().starts_with(&*name)
-        };
-        let exports = std::fs::read_to_string(top().join("include/exports.txt"))
-            .map_err(|error| error.to_string())?;
-        let names: Vec<String> = exports.lines().map(str::to_lowercase).collect();
-        let mut ours = 0;
-        for line in bindings.lines().filter(of_program) {
-            let symbol = line.split('`').nth(1).and_then(|rest| rest.split('\'').next());
-            let plain = symbol.unwrap_or_default().to_lowercase();
-            let plain = plain.trim_end_matches('_').trim_start_matches('p').to_owned();
-            if !names.contains(&plain) {
-                continue;
-            }
-            if !line.contains("libcartograph.so") {
-                return Err(format!("the call is not ours: {}", line.trim()));
-            }
-            ours += 1;
-        }
-        // In programs with `use mpi_f08` and C++, the calls come from the host's own libraries.
-        let text = std::fs::read_to_string(top().join(source)).unwrap_or_default();
-        if ours == 0 && !text.contains("mpi_f08") && !text.contains("MPI::") {
-            return Err("the program calls nothing of ours".into());
-        }
-        Ok(())
-    }
-
     /// True if the host loads programs itself, as SMPI does, so that they cannot be run directly.
     fn loads_programs(&self) -> bool {
         self.name == "smpi"
     }
 
     /// The command that starts a program; its arguments follow.
-    fn command(
+    pub(crate) fn command(
         &self,
         program: &Path,
         library: Library,
         settings: &[String],
         processes: u32,
+        seconds: usize,
     ) -> Command {
         let mut command = Command::new("timeout");
-        command.args(["-k", "5", SECONDS]);
+        command.args(["-k", "5", &seconds.to_string()]);
         command.envs(self.settings());
         if self.loads_programs() {
             command.arg("env").args(settings);
@@ -318,21 +208,30 @@ impl Host {
         (arguments, settings): (&[String], &[String]),
     ) -> Result<String, String> {
         let settings = if library == Library::None { &[] } else { settings };
-        let mut command = self.command(program, library, settings, processes);
+        let mut command = self.command(program, library, settings, processes, SECONDS);
         command.args(arguments);
         let who = format!("{} on {processes} processes ({library:?})", program.display());
         let output = succeeded(&who, command.output())?;
-        if library != Library::None && !output.stderr.is_empty() {
-            // Hosts may print warnings; Cartograph must not.
-            let text = String::from_utf8_lossy(&output.stderr);
-            // Forced reordering is reported.
-            let always = settings.iter().any(|s| s.starts_with("CARTOGRAPH_REORDER=always"));
-            let told = |line: &&str| !always || !line.contains("despite reorder = 0");
-            if text.lines().filter(told).any(|line| line.contains("cartograph")) {
-                return Err(format!("{who} is not quiet: {text}"));
-            }
-        }
+        quiet(&who, library, settings, &String::from_utf8_lossy(&output.stderr))?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+/// Fails if Cartograph printed a warning. Hosts may print theirs.
+pub(crate) fn quiet(
+    who: &str,
+    library: Library,
+    settings: &[String],
+    text: &str,
+) -> Result<(), String> {
+    // Forced reordering is reported.
+    let always = settings.iter().any(|s| s.starts_with("CARTOGRAPH_REORDER=always"));
+    let is_warning = |line: &str| {
+        line.contains("cartograph") && !(always && line.contains("despite reorder = 0"))
+    };
+    match library != Library::None && text.lines().any(is_warning) {
+        true => Err(format!("{who} is not quiet: {text}")),
+        false => Ok(()),
     }
 }
 

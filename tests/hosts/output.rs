@@ -25,11 +25,21 @@ impl Verdict {
                 _ => Err(format!("of {plan} points {right} are right, and {wrong} are wrong")),
             };
         }
-        let passed = last.strip_suffix(" passed, 0 failed").and_then(|n| n.parse::<u64>().ok());
-        match passed {
+        match passed(last) {
             Some(1..) => Ok(Self::Passed),
             Some(0) => Err("no check was made".into()),
             None => Err(format!("the last line is not 'N passed, 0 failed': '{last}'")),
         }
     }
+}
+
+/// The number of checks in the last line of what was printed.
+pub(crate) fn checks(output: &str) -> u64 {
+    let last = output.trim_end().lines().next_back().unwrap_or_default().trim();
+    let plan = last.strip_prefix("1..").and_then(|n| n.parse().ok());
+    plan.or_else(|| passed(last)).unwrap_or(0)
+}
+
+fn passed(line: &str) -> Option<u64> {
+    line.strip_suffix(" passed, 0 failed")?.parse().ok()
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::host::Library;
+
 /// How a program uses Cartograph, and the expected result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -43,6 +45,8 @@ pub(crate) struct Test {
     pub(crate) once: bool,
     /// True if it runs only on request.
     pub(crate) long: bool,
+    /// True if it needs processes of its own.
+    alone: bool,
 }
 
 impl Test {
@@ -75,6 +79,31 @@ impl Test {
         rounds.is_some_and(|rounds| rounds >= 1000)
     }
 
+    /// True if the driver of its folder runs it, with others in one start.
+    pub(crate) fn is_driven(&self) -> bool {
+        let has_driver = DRIVEN.iter().any(|folder| self.source.starts_with(folder));
+        let is_program = !matches!(self.way, Way::Case | Way::Hostile);
+        let is_in_c = self.source.extension().is_some_and(|extension| extension == "c");
+        has_driver && is_program && is_in_c && !self.alone
+    }
+
+    /// How it uses Cartograph in its starts.
+    pub(crate) fn libraries(&self) -> &'static [Library] {
+        match self.way {
+            Way::Same => &[Library::Preloaded, Library::None],
+            Way::Preloaded => &[Library::Preloaded],
+            Way::Forwarded => &[Library::Forwarded],
+            Way::Linked | Way::Hostile => &[Library::Linked],
+            Way::Static => &[Library::Static],
+            Way::Case => &[],
+        }
+    }
+
+    /// The folder of its source.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.source.parent().expect("a folder").to_owned()
+    }
+
     /// True if it is for this host.
     pub(crate) fn is_for(&self, host: &str) -> bool {
         match self.hosts[..] {
@@ -97,6 +126,9 @@ impl Test {
     }
 }
 
+/// Folders whose programs have a driver.
+const DRIVEN: [&str; 3] = ["c_tests/errors", "c_tests/neighbor", "c_tests/topology"];
+
 /// Hosts that lack too much for most programs, or have no compilers: they run only lines that name them.
 const MINIMAL: [&str; 3] = ["smpi", "mini", RUNTIME];
 
@@ -113,7 +145,7 @@ pub(crate) fn read() -> Vec<Test> {
     let path = top().join("c_tests/testlist");
     let text = std::fs::read_to_string(&path).expect("c_tests/testlist can be read");
     let mut definitions = Vec::new();
-    let mut sources = Vec::new();
+    let mut sources: Vec<(String, bool)> = Vec::new();
     let mut tests = Vec::new();
     for line in text.lines().map(|line| line.split('#').next().unwrap_or_default()) {
         if let Some((name, words)) = line.split_once(" = ") {
@@ -126,16 +158,20 @@ pub(crate) fn read() -> Vec<Test> {
         for run in expand(line) {
             let mut words: Vec<&str> = run.split_whitespace().collect();
             if !line.starts_with(' ') && !words.is_empty() {
-                sources.push(words.remove(0).to_owned());
+                let source = words.remove(0).to_owned();
+                sources.push((source, words == ["@alone"]));
+                words.retain(|word| *word != "@alone");
             }
             if words.is_empty() {
                 continue;
             }
             // A run on a source's own line has only that source.
             let of = if line.starts_with(' ') { 0 } else { sources.len() - 1 };
-            for source in &sources[of..] {
+            for (source, alone) in &sources[of..] {
                 let test = parse(source, &words, &definitions);
-                tests.push(test.unwrap_or_else(|| panic!("c_tests/testlist: bad line: {line}")));
+                let mut test = test.unwrap_or_else(|| panic!("c_tests/testlist: bad line: {line}"));
+                test.alone |= alone;
+                tests.push(test);
             }
         }
     }
@@ -186,7 +222,7 @@ fn parse(source: &str, words: &[&str], definitions: &[(&str, &str)]) -> Option<T
         }
     }
     let mut marked = |mark: &str| hosts.extract_if(.., |host| host == mark).count() > 0;
-    let (once, long) = (marked("once"), marked("long"));
+    let (once, long, alone) = (marked("once"), marked("long"), marked("alone"));
     let (mut settings, mut arguments) = (Vec::new(), Vec::new());
     for word in words {
         let word = if word.starts_with('$') { defined(word)? } else { word };
@@ -199,5 +235,5 @@ fn parse(source: &str, words: &[&str], definitions: &[(&str, &str)]) -> Option<T
         }
     }
     let source = PathBuf::from(source);
-    Some(Test { source, way, processes, arguments, settings, hosts, once, long })
+    Some(Test { source, way, processes, arguments, settings, hosts, once, long, alone })
 }

@@ -1,5 +1,6 @@
 //! Times and failures: printed after a run of many trials, since only its last lines are kept.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,23 @@ static TIMES: Mutex<Vec<(String, Duration)>> = Mutex::new(Vec::new());
 
 /// The trials that failed: `HOST/NAME`, and why.
 static FAILURES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+
+/// The checks that the programs of each host made under Cartograph, and their starts.
+static COUNTS: Mutex<BTreeMap<String, [u64; 2]>> = Mutex::new(BTreeMap::new());
+
+/// Counts checks and starts of programs on a host.
+pub(crate) fn count(host: &str, checks: u64, starts: u64) {
+    let mut counts = COUNTS.lock().expect("no trial panics in here");
+    let counts = counts.entry(host.to_owned()).or_default();
+    *counts = [counts[0] + checks, counts[1] + starts];
+}
+
+/// Prints the numbers of checks and starts.
+pub(crate) fn print_counts() {
+    for (host, [checks, starts]) in COUNTS.lock().expect("no trial panics in here").iter() {
+        println!("{host}: {checks} checks of programs in {starts} starts");
+    }
+}
 
 /// Runs a trial and keeps how long it took and how it failed.
 pub(crate) fn of(
