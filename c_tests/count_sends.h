@@ -1,5 +1,5 @@
-/* The messages that a library over the MPI sends by PMPI_Isend and PMPI_Sendrecv, which are these here: they pass each to
- * count(), which the file that includes this defines, and hand on to the MPI's. It defines _GNU_SOURCE as well. */
+/* Intercepts PMPI_Isend and PMPI_Sendrecv of a library over the MPI: each message is passed to count(), which the
+ * including file defines, and then to the MPI. That file also defines _GNU_SOURCE. */
 #ifndef CARTOGRAPH_COUNT_SENDS_H
 #define CARTOGRAPH_COUNT_SENDS_H
 

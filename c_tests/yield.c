@@ -1,10 +1,10 @@
-/* Preloaded by the tests under programs of MPIs whose processes spin or yield while they wait: one that finds
- * nothing to do sleeps, for as short as the kernel can. If it only yielded, those that wait would take turns with
- * each other, and on Linux 6.18 with two processors and some tens of them nothing else ran for 114 seconds. */
+/* Preloaded by the tests for MPIs whose processes spin or yield while they wait: an idle process sleeps for the
+ * shortest possible time. With sched_yield alone, waiting processes took turns with each other, and on Linux 6.18
+ * with two processors and some tens of processes, nothing else ran for 114 seconds. */
 #define _GNU_SOURCE
 #include <time.h>
 
-/* Open MPI calls it, and MPICH 5 while the processes of a node come together. */
+/* Open MPI calls sched_yield, and MPICH 5 while the processes of a node meet. */
 int sched_yield(void)
 {
     const struct timespec moment = { 0, 1 };

@@ -1,4 +1,4 @@
-/* As yield.c, for MPICH 4.0, which calls this again and again while it waits. */
+/* Like yield.c for MPICH 4.0, which calls this function in a loop while it waits. */
 #include "yield.c"
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* While a job starts and ends, a process of MPICH 4.0 that waits for those of its node spins without any call: with more of
- * them than processors, for as long as the kernel lets it, some milliseconds, and that is most of what a start takes. So
- * from a barrier of the launcher's to the next call of UCX a signal interrupts it every 100 microseconds, and it sleeps. */
+/* While a job starts or ends, a process of MPICH 4.0 spins without any call until all processes of its node
+ * arrive. With more processes than processors this takes most of a start. So from a barrier of the launcher to the
+ * next call of UCX, a signal interrupts the process every 100 microseconds, and the process sleeps. */
 enum { PERIOD = 100000 };
 static timer_t timer;
 static volatile int ticking;
@@ -20,7 +20,7 @@ static void tick(long nanoseconds)
     timer_settime(timer, 0, &once, 0);
 }
 
-/* The next tick begins after the sleep: otherwise one would follow the other, and nothing else ran. */
+/* The timer restarts after the sleep; otherwise ticks would follow each other without a pause. */
 static void sleep_a_little(int signal)
 {
     const int error = errno;
@@ -60,7 +60,7 @@ unsigned ucp_worker_progress(void *worker)
     }
     if (!progress)
         progress = (unsigned (*)(void *))dlsym(RTLD_NEXT, "ucp_worker_progress");
-    /* Where MPI comes late and privately the next one is not in sight. */
+    /* If MPI is loaded late with RTLD_LOCAL, RTLD_NEXT does not find the function. */
     if (!progress)
         progress = (unsigned (*)(void *))dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
     events = progress(worker);

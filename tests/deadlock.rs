@@ -48,7 +48,7 @@ fn files(directory: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn nothing_waits_for_whoever_comes_first() {
+fn no_function_receives_from_any_source() {
     let mut found = Vec::new();
     files(Path::new("src/host"), &mut found);
     files(Path::new("core/src/engine"), &mut found);
@@ -66,7 +66,7 @@ fn nothing_waits_for_whoever_comes_first() {
 }
 
 #[test]
-fn such_calls_are_found() {
+fn a_call_that_receives_from_any_source_is_found() {
     assert_eq!(forbidden("PMPI_Iprobe(0, 1, comm, &flag, &status);"), ["MPI_Iprobe"]);
     assert_eq!(forbidden("sys::PMPI_Test(request, flag, status)"), ["MPI_Test("]);
     assert_eq!(forbidden("PMPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm)"), ["MPI_ANY_SOURCE"]);

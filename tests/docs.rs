@@ -202,7 +202,7 @@ fn every_page_is_in_the_book_once() {
 }
 
 #[test]
-fn pictures_tell_what_they_show_and_may_be_dark() {
+fn pictures_have_a_description_and_a_dark_variant() {
     let all: String =
         pages().into_values().chain([fs::read_to_string("README.md").unwrap()]).collect();
     let mut count = 0;

@@ -1,11 +1,11 @@
-/* Wrong calls. Under Cartograph each returns on every rank, with the right error class, through the
- * communicator's own error handler, saying what was wrong; and nothing is changed by it. Those that run
- * on every host succeed here too, unless CARTOGRAPH_CHECK names the rule that they break.
+/* Wrong calls. Under Cartograph each returns on every rank with the right error class, through the error handler of its
+ * communicator, with a text that names the fault, and changes nothing. Calls that work on every host also succeed under
+ * Cartograph, unless CARTOGRAPH_CHECK names the rule that they break.
  *
- * errors           makes all of them, and checks
- * errors CASE      makes one of them, and prints what came of it in one line
- * errors list      prints the names of all
- * errors version   prints what the host calls itself
+ * errors           runs all cases, and checks them
+ * errors CASE      runs one case, and prints its outcome in one line
+ * errors list      prints the names of all cases
+ * errors version   prints the version of the host
  */
 #include "errors.h"
 #include "errors_cart.h"

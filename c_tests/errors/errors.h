@@ -1,10 +1,10 @@
-/* The driver of the wrong calls: where a call is made, what must come of it, and what is printed.
+/* The driver of the wrong calls: the communicator of a call, its expected error, and the printed result.
  *
  *     WRONG(PLAIN, MPI_ERR_ARG, "Cart_create, dims {-1}", "dims[0] is -1")
  *         code = MPI_Cart_create(comm, 1, (int[]){ -1 }, no, 0, &made);
  *
- * A case is named by its call, which starts with the function's name. Results go to `result` and
- * `made`, where it is seen whether they were touched. */
+ * A case is named by its call, which begins with the name of the function. Results go to `result` and `made`,
+ * which must stay untouched. */
 #ifndef CARTOGRAPH_ERRORS_H
 #define CARTOGRAPH_ERRORS_H
 
@@ -15,12 +15,12 @@
 
 /* The communicator of a call. */
 enum where {
-    NOWHERE, /* the function takes none */
+    NOWHERE, /* the function takes no communicator */
     NOTHING, /* MPI_COMM_NULL */
     PLAIN, /* without a topology */
-    GRID, /* world_size x 1 x 1, of which the second dimension is periodic */
+    GRID, /* world_size x 1 x 1, periodic in the second dimension */
     POINT, /* a grid without dimensions */
-    GRAPH, /* a ring, every node with one edge to the next */
+    GRAPH, /* a ring; each node has one edge to the next */
     DIST_GRAPH, /* the same ring, with weights */
     INTER, /* an inter-communicator of two processes or more */
     PLACES
@@ -32,18 +32,18 @@ enum { ROOM = 16, FILL = 0x5a5a5a, SECONDS = 60 };
 static MPI_Comm comm, made;
 static int code, result[ROOM], is_last;
 static const int no[ROOM], one[1] = { 1 };
-/* The ring as MPI_Graph_create and MPI_Dist_graph_create have it, and room to spoil it. */
+/* The ring for MPI_Graph_create and MPI_Dist_graph_create, with room for faults. */
 static int ring_index[ROOM], ring_edges[ROOM], next[1], previous[1], self[1];
-/* Hosts whose constants are plain addresses make the compiler warn of reading there. */
+/* Variables, since the compiler warns if constants that are plain addresses are passed. */
 static const int *unweighted, *weights_empty;
 
-/* The case that runs; `only` is the one that was asked for. */
+/* The current case; `only` is the requested case. */
 static const char *name, *only, *words[8];
 static int class_wanted, before[ROOM], listing;
 static MPI_Comm places[PLACES], raised_on;
 static int calls, stray_calls, code_seen, class_seen;
 
-/* A text that stays for a while. */
+/* A formatted text, valid for the next 63 calls. */
 __attribute__((format(printf, 1, 2))) static inline const char *text(const char *format, ...)
 {
     static char texts[64][400];
@@ -63,7 +63,7 @@ static const char *on_last(void)
     return words;
 }
 
-/* Returns whether CARTOGRAPH_CHECK has a word. */
+/* Returns whether CARTOGRAPH_CHECK contains a word. */
 static int is_checked(const char *rule)
 {
     const char *words = getenv("CARTOGRAPH_CHECK");
@@ -85,7 +85,7 @@ static void set_handler(MPI_Comm on)
 {
     static MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     if (only) {
-        /* MPICH 5 returns success after a handler of the program's own. */
+        /* MPICH 5 returns success after a handler of the program. */
         MPI_Comm_set_errhandler(on, MPI_ERRORS_RETURN);
         return;
     }
@@ -94,8 +94,8 @@ static void set_handler(MPI_Comm on)
     MPI_Comm_set_errhandler(on, handler);
 }
 
-/* Hosts that hang or crash are to say so in the same words. Installed after MPI_Init, where some
- * hosts install their own. */
+/* Prints hangs and crashes in the same words for all hosts. Installed after MPI_Init, in which some hosts install
+ * their own handlers. */
 static void on_signal(int number)
 {
     const char *what = number == SIGFPE ? "crash (SIGFPE)\n"
@@ -143,14 +143,14 @@ static MPI_Comm make_place(enum where where)
     return place;
 }
 
-/* SMPI has no texts but its own, and ends the program in MPI_Intercomm_create. */
+/* SMPI has only its own error texts, and aborts in MPI_Intercomm_create. */
 #if defined(SMPI_H)
 enum { HAS_TEXTS = 0, HAS_INTER = 0 };
 #else
 enum { HAS_TEXTS = 1, HAS_INTER = 1 };
 #endif
 
-/* The text that a call must have about a rank that did it wrong: the case's words, and the function. */
+/* Returns whether an error text names the function and has the words of the case. */
 static int says_it(const char *message)
 {
     if (!HAS_TEXTS)
@@ -161,7 +161,7 @@ static int says_it(const char *message)
     return good;
 }
 
-/* A check of the case that runs. */
+/* Checks the current case. */
 #define HOLDS(condition) holds((condition), #condition)
 
 static int holds(int value, const char *condition)
@@ -173,7 +173,7 @@ static int holds(int value, const char *condition)
     return check_at(0, text("%s: %s", name, condition), "case", 0);
 }
 
-/* The communicator must be as good as before the wrong call. */
+/* The communicator must still work after the wrong call. */
 static void check_still_usable(MPI_Comm used)
 {
     MPI_Comm again = MPI_COMM_NULL;
@@ -191,8 +191,8 @@ static void check_still_usable(MPI_Comm used)
     HOLDS(calls == failed && stray_calls == 0);
 }
 
-/* A check takes long where there are more processes than cores, so there it is not made after every
- * case; the next case finds a spoiled communicator as well. */
+/* A check is slow with more processes than cores, so only some cases are followed by one. The next check also
+ * finds a broken communicator. */
 static int check_is_due(void)
 {
     static int collective_calls;
@@ -201,8 +201,8 @@ static int check_is_due(void)
     return is_collective && (collective_calls++ % 8 == 0 || world_size <= 2);
 }
 
-/* Returns whether the case is to be run; if so everything is prepared. The arguments end with the words
- * that the error string must have, and a null pointer. */
+/* Prepares a case; returns whether it runs. The last arguments are the words of the error text, and a null
+ * pointer. */
 static int case_begins(enum where where, int class, const char *call, ...)
 {
     va_list list;
@@ -221,7 +221,7 @@ static int case_begins(enum where where, int class, const char *call, ...)
 
     if (places[where] == MPI_COMM_NULL && where >= PLAIN) {
         places[where] = make_place(where);
-        /* One rank must not be in its wrong call while another still makes the communicator. */
+        /* No rank may start its wrong call while another still creates the communicator. */
         MPI_Barrier(MPI_COMM_WORLD);
     }
     comm = places[where];
@@ -236,7 +236,7 @@ static int case_begins(enum where where, int class, const char *call, ...)
     return 1;
 }
 
-/* Prints what a lone case came to on all ranks. */
+/* Prints the outcome of a single case on all ranks. */
 static void print_outcome(void)
 {
     int class = class_of(code), *all = calloc(world_size, sizeof *all), good = 0, mixed = 0;
@@ -260,7 +260,7 @@ static void print_outcome(void)
     free(all);
 }
 
-/* Judges what the case came to. Always 0, which ends its loop. */
+/* Checks the outcome of a case. Returns 0, which ends its loop. */
 static int case_ends(void)
 {
     char message[MPI_MAX_ERROR_STRING + 1] = "";
@@ -283,7 +283,7 @@ static int case_ends(void)
         if (!HOLDS(calls == 1 && stray_calls == 0))
             fprintf(stderr, "%d calls, elsewhere %d\n", calls, stray_calls);
         HOLDS(code_seen == code && class_seen == class_wanted);
-        /* Which of the two is a host's own: failed_handle.c compares. */
+        /* Hosts differ in this; failed_handle.c compares. */
         HOLDS(made == MPI_COMM_SELF || made == MPI_COMM_NULL);
         HOLDS(memcmp(result, before, sizeof result) == 0);
         if (check_is_due())
@@ -292,15 +292,15 @@ static int case_ends(void)
     return 0;
 }
 
-/* A case: where, error class, call, words that the error string must have; the call follows. */
+/* A case: communicator, error class, call, words of the error text; the call follows. */
 #define WRONG(...) for (int runs = case_begins(__VA_ARGS__, NULL); runs; runs = case_ends())
-/* A null pointer for weights is wrong where MPI_UNWEIGHTED is another; on SMPI it is not. */
+/* A null pointer for weights is an error, except on SMPI, where it is MPI_UNWEIGHTED. */
 #define WRONG_WEIGHTS(...)                                                                         \
     if (unweighted)                                                                                \
     WRONG(__VA_ARGS__)
-/* A call that is right, though some hosts fail in it. */
+/* A valid call in which some hosts fail. */
 #define RIGHT(where, call) WRONG(where, MPI_SUCCESS, call)
-/* A call that breaks a rule, which every host lets it: an error where the rule is checked. */
+/* A call that breaks a rule, but works on every host: an error only if the rule is checked. */
 #define CHECKED(rule, where, ...)                                                                  \
     WRONG(where, is_checked(rule) ? MPI_ERR_ARG : MPI_SUCCESS, __VA_ARGS__)
 
@@ -330,7 +330,7 @@ static void prepare(void)
     }
 }
 
-/* After the local calls as well all communicators must be good. */
+/* All communicators must still work after the local calls. */
 static void free_places(void)
 {
     name = "after all cases";

@@ -1,7 +1,7 @@
 /* Wrong calls of MPI_Dims_create and of the functions for grids. */
 #include "errors.h"
 
-/* The entries are in `result`; those of a wrong call must stay. */
+/* The entries are in `result`; a wrong call must not change them. */
 static int dims_create(int nnodes, int ndims, int first, int second, int third)
 {
     int dims[3] = { first, second, third };
@@ -79,7 +79,7 @@ static void cart_create_cases(void)
             code = MPI_Cart_create(comm, 1, one, no, 0, &made);
 }
 
-/* One rank does not do as the others. */
+/* One rank differs from the others. */
 static void cart_create_alone_cases(void)
 {
     const int n = world_size, same = is_last ? 1 : n, other = is_last ? n : 1;

@@ -1,5 +1,4 @@
-/* Wrong calls of the functions for distributed graphs. In the right graph every process has one
- * edge to the next. */
+/* Wrong calls of the functions for distributed graphs. In the valid graph each process has one edge to the next. */
 #include "errors.h"
 
 static int create(int n, const int *sources, const int *degrees, const int *destinations,
@@ -16,7 +15,7 @@ static int adjacent(int indegree, const int *sources, const int *sourceweights, 
                                           destinations, destweights, MPI_INFO_NULL, 0, &made);
 }
 
-/* Each is tried on all ranks, and on one rank alone. */
+/* Each fault occurs on all ranks, and on one rank only. */
 static void dist_graph_create_cases(int everywhere)
 {
     const int n = world_size, big = 2147483647, wrong = everywhere || is_last;
@@ -162,7 +161,7 @@ static void adjacent_cases(int everywhere)
     }
 }
 
-/* Each rank's arguments are right in themselves, but edges do not match at their two ends. */
+/* The arguments of each rank are valid, but edges do not match at their two ends. */
 static void edges_cases(void)
 {
     const int n = world_size, two[2] = { 2, 2 }, twice[2] = { next[0], next[0] };

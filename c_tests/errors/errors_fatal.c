@@ -1,4 +1,4 @@
-/* Wrong calls that end the program, of which the case fatal reads what is said on stderr.
+/* Wrong calls that end the program. The case `fatal` reads their stderr.
  *
  * errors_fatal local       a local call on one rank only
  * errors_fatal collective  a collective call, with wrong arguments on one rank only
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Right, and allowed without MPI; then wrong. */
+/* A valid call that needs no MPI_Init; then a wrong one. */
 static void dims_without_mpi(void)
 {
     int dims[2] = { 0, 0 };
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &cart);
         if (rank == size - 1)
             MPI_Cart_rank(cart, coords, &rank);
-        /* The others wait for one that never comes. */
+        /* The other ranks wait for a rank that never arrives. */
         MPI_Barrier(cart);
     } else if (strcmp(way, "collective") == 0) {
         dims[0] = rank == size - 1 ? size + 1 : size, dims[1] = 1;

@@ -1,4 +1,4 @@
-/* Wrong calls of the functions for graphs. The right graph is a ring of all processes. */
+/* Wrong calls of the functions for graphs. The valid graph is a ring of all processes. */
 #include "errors.h"
 
 static void graph_create_cases(void)
@@ -34,7 +34,7 @@ static void graph_create_cases(void)
             code = MPI_Graph_create(comm, 1, ring_index, no, 0, &made);
 }
 
-/* One rank does not do as the others. */
+/* One rank differs from the others. */
 static void graph_create_alone_cases(void)
 {
     const int n = world_size;

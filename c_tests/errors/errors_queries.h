@@ -1,7 +1,7 @@
-/* Every function that asks for a topology, on communicators that have none or another one. */
+/* All queries of topologies, on communicators without a topology or with another kind. */
 #include "errors.h"
 
-/* A function, the kind of communicator that it is for, and a call that would be right there. */
+/* A function, its kind of topology, and a call that is valid there. */
 struct query {
     const char *function;
     enum where right;
@@ -107,7 +107,7 @@ static void query_cases(const struct query *query)
             code = query->call();
 }
 
-/* Functions that take a communicator of any kind, but not none. */
+/* Functions that accept any communicator except MPI_COMM_NULL. */
 static void map_and_test_cases(void)
 {
     const int n = world_size;

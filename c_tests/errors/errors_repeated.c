@@ -1,4 +1,4 @@
-/* Many errors, of one text and of ever new ones: neither memory nor error codes run out. */
+/* Many errors with one text, then with different texts: neither memory nor error codes run out. */
 #include "../check.h"
 
 #include <unistd.h>
@@ -32,7 +32,7 @@ static int last_used_code(void)
     return found ? *value : 0;
 }
 
-/* One error of each of the four classes that a local call can have. `number` is in every text. */
+/* Raises one error of each of the four classes of local calls. Each text contains `number`. */
 static void fail(MPI_Comm cart, MPI_Comm plain, int number)
 {
     int coords[2] = { 0, 5 + number }, rank, dims[2] = { -1 - number, 0 }, length;
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(plain, handler);
     MPI_Comm_set_errhandler(cart, handler);
 
-    /* What is made once is made before the counting starts. */
+    /* Everything that is created once exists before the measurement. */
     for (int i = 0; i < 100; i++)
         fail(cart, plain, i);
     int first_code = last_used_code();
@@ -85,12 +85,12 @@ int main(int argc, char **argv)
         fail(cart, plain, i);
     CHECK(seen == 8 * TIMES);
     CHECK(last_used_code() == first_code);
-    /* A page for a thousand errors would be too much. */
+    /* One page for a thousand errors would be a leak. */
     long pages = resident_pages() - first_pages;
     if (!CHECK(pages < 8 * TIMES / 1000))
         fprintf(stderr, "%ld pages more\n", pages);
 
-    /* A program can still make classes and codes of its own, and ours do not take their texts. */
+    /* A program can still add its own classes and codes, and keeps their texts. */
     int own_class, own_code, length;
     char message[MPI_MAX_ERROR_STRING + 1] = "";
     CHECK(MPI_Add_error_class(&own_class) == MPI_SUCCESS);

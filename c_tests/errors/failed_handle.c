@@ -1,5 +1,5 @@
-/* The value that a failing constructor leaves in the handle of the new communicator: where hosts agree that a call is an error,
- * the same as the host. */
+/* The value that a failing constructor leaves in the handle of the new communicator: the same as the host's, if
+ * the host also reports an error. */
 #include "../check.h"
 
 static void told(const char *what, int code, MPI_Comm comm)

@@ -1,10 +1,10 @@
-/* A host of which each call that Cartograph makes fails once: the k-th in a step, for k = 1, 2, ... until the step has no more.
- * Communication takes place before it fails, as a message that is too long does; all else fails before it has an effect.
- * With "all" both processes fail, with "one" the last alone, and then in constructors and local calls only: the other would
- * wait for what is not sent, as MPI has it.
+/* Each call of Cartograph into the host fails once: the k-th call of a step, for k = 1, 2, ... until the step has
+ * fewer calls. Communication takes place before it fails, like a message that is too long; other calls fail
+ * without an effect. With "all" both processes fail. With "one" only the last process fails, and only in
+ * constructors and local calls: otherwise the first would wait for a missing message, which MPI permits.
  *
- * A step may succeed all the same. If not, its communicator's handler is called once and no other; and then everything works
- * again, with right data, and nothing is left. */
+ * A step may still succeed. If it fails, the handler of its communicator is called once, and no other handler.
+ * Then everything works again, data is right, and nothing leaks. */
 #define _GNU_SOURCE
 #include "../check.h"
 
@@ -54,7 +54,7 @@ static void *next(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* As the host tells of it: what is of no communicator, MPI_COMM_WORLD. */
+/* Raises an error like the host: without a communicator, on MPI_COMM_WORLD. */
 static int raised(MPI_Comm comm)
 {
     int was_armed = armed;
@@ -152,7 +152,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
         told++;
 }
 
-/* True if a process is a neighbor twice, of two. */
+/* True with two processes, where each is a neighbor twice. */
 static int is_ring;
 
 static int make_grid(MPI_Comm *made)
@@ -204,8 +204,8 @@ static const struct {
 } makers[] = { { "Cart_create", make_grid }, { "Graph_create", make_graph }, { "Dist_graph_create_adjacent", make_adjacent },
                { "Dist_graph_create", make_general }, { "Cart_sub", make_part }, { "Comm_dup", make_duplicate } };
 
-/* A collective of every kind on the grid: what comes from the left was sent to the right, and in the second dimension each
- * process is its own neighbor. */
+/* Runs each kind of collective on the grid: a block from the left was sent to the right, and in the second
+ * dimension each process is its own neighbor. */
 static int exchange(int kind, int number)
 {
     int sent[8], got[8], counts[4] = { 1, 1, 1, 1 }, displs[4] = { 0, 2, 4, 6 }, code = MPI_SUCCESS, started;
@@ -252,7 +252,7 @@ static void stuck(int signal)
     _exit(1);
 }
 
-/* Everything works. */
+/* Checks that everything works. */
 static void all_is_well(void)
 {
     told = told_others = 0;
@@ -269,7 +269,7 @@ static void arm(int call)
     alarm(20);
 }
 
-/* Returns whether any process has had a call fail. */
+/* Returns whether a call failed on any process. */
 static int disarm(int code)
 {
     int any = has_failed;

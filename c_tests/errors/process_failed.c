@@ -1,6 +1,6 @@
-/* A process dies before the others call a constructor, under an MPI that tells of it (ULFM: Open MPI 5 with
- * `--with-ft ulfm`): those that are left get MPIX_ERR_PROC_FAILED instead of waiting, each constructor alike, shrink their
- * communicator, and make topologies on it that work. The argument is the constructor. */
+/* A process dies before the others call a constructor, under an MPI with ULFM (Open MPI 5 with `--with-ft ulfm`).
+ * The survivors get MPIX_ERR_PROC_FAILED from each constructor instead of waiting, shrink their communicator, and
+ * create topologies on it that work. The argument is the constructor. */
 #include "../check.h"
 
 #include <mpi-ext.h>
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
         raise(SIGKILL);
     int code = make(way, base, &made);
     int class = class_of(code);
-    /* Who has an error first takes the communicator from the others, so that none waits for what it does not do. */
+    /* The first process with an error revokes the communicator, so that no other process waits for it. */
     MPIX_Comm_revoke(base);
     CHECK(code != MPI_SUCCESS && (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED));
     if (code != MPI_SUCCESS && class != MPIX_ERR_PROC_FAILED && class != MPIX_ERR_REVOKED)
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         }
         MPI_Comm_free(&made);
     }
-    /* MPI_Finalize would wait for the dead. */
+    /* MPI_Finalize would wait for the dead process. */
     int failed_anywhere;
     MPI_Allreduce(&checks_failed, &failed_anywhere, 1, MPI_INT, MPI_MAX, left);
     if (rank == 0)

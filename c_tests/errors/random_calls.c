@@ -1,6 +1,6 @@
-/* Random calls of all constructors and of MPI_Cart_sub on all ranks, right and wrong. All ranks must come to
- * the same: an error of the same class, or communicators whose queries say what was passed; and nobody
- * may wait for ever.
+/* Random calls of all constructors and of MPI_Cart_sub on all ranks, right and wrong. All ranks must get the same
+ * result: an error of the same class, or communicators whose queries return the passed arguments. No rank may wait
+ * forever.
  *
  * random_calls SEED [ROUNDS] */
 #include "random_calls.h"
@@ -33,7 +33,7 @@ static const int *weights_of(const struct call *call, const struct list *list)
     }
 }
 
-/* Makes this rank's call on a grid of all processes. */
+/* Calls the constructor of this rank on a grid of all processes. */
 static int make(MPI_Comm grid, const struct call *call, MPI_Comm *made)
 {
     int ones[EDGES];
@@ -60,7 +60,7 @@ static int make(MPI_Comm grid, const struct call *call, MPI_Comm *made)
     }
 }
 
-/* Edges that a distributed graph must have in one direction, in the order of who gave them. */
+/* The expected edges of a distributed graph in one direction, in the order of the ranks that pass them. */
 static struct list expected(enum kind kind, int vertex, int incoming)
 {
     struct list list = { 0 };
@@ -102,7 +102,7 @@ static void check_grid(MPI_Comm made, int ndims, const int *dims, const int *per
     CHECK(MPI_Cart_rank(made, all[2], &back) == MPI_SUCCESS && back == rank);
 }
 
-/* Compares what was made with what this rank passed. */
+/* Compares the new communicator with the arguments of this rank. */
 static void check_made(MPI_Comm grid, MPI_Comm made, const int dims[2])
 {
     const struct call *call = &calls[world_rank];
@@ -136,7 +136,7 @@ static void check_made(MPI_Comm grid, MPI_Comm made, const int dims[2])
         CHECK(!memcmp(coords, kept[2], ndims * sizeof(int)));
         return;
     }
-    /* Every vertex has one process. */
+    /* Each vertex has one process. */
     if (rank >= 0)
         seen[rank] = 1;
     seen[RANKS] = made != MPI_COMM_NULL;
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
             break;
         }
     }
-    /* A seed under which nothing is right, or nothing wrong, tests nothing. */
+    /* A seed without valid calls, or without wrong ones, tests nothing. */
     CHECK(rounds < 50 || (outcomes[0] > rounds / 25 && outcomes[1] > rounds / 25));
     if (checks_failed)
         MPI_Abort(MPI_COMM_WORLD, 1);

@@ -1,5 +1,5 @@
-/* Random calls of the constructors: what each rank passes, drawn from one seed by all ranks alike, and
- * what must come of it. */
+/* Random calls of the constructors: the arguments of each rank, drawn by all ranks from one seed, and the expected
+ * result. */
 #ifndef CARTOGRAPH_RANDOM_CALLS_H
 #define CARTOGRAPH_RANDOM_CALLS_H
 
@@ -7,10 +7,10 @@
 
 enum { RANKS = 32, EDGES = 4 * RANKS, NDIMS = 4 };
 enum kind { CART, GRAPH, SUB, BY_EDGES, ADJACENT, KINDS };
-/* The ways in which a rank passes weights; null pointers only where there are no edges. */
+/* How a rank passes weights; null pointers only if it has no edges. */
 enum weighting { UNWEIGHTED, WEIGHTED, NULL_OR_UNWEIGHTED };
 
-/* Some edges of a list: their other ends, or both, and weights. */
+/* Edges of a list: one end or both, and weights. */
 struct list {
     int count, from[EDGES], to[EDGES], weights[EDGES];
 };
@@ -19,7 +19,7 @@ struct list {
 struct call {
     enum kind kind;
     int reorder;
-    int is_null; /* a null pointer where there must not be one */
+    int is_null; /* a null pointer that is an error */
     int ndims, dims[NDIMS], periods[NDIMS];
     int nnodes, index[RANKS + 1], edges[EDGES];
     int remain[2];
@@ -44,7 +44,7 @@ static void add(struct list *list, int from, int to, int weight)
     list->weights[list->count++] = weight;
 }
 
-/* A call that is right, if everyone makes it; the lists of distributed graphs are drawn later. */
+/* A call that is valid if all ranks make it; edges of distributed graphs are drawn later. */
 static struct call draw_call(enum kind kind)
 {
     struct call call = { .kind = kind };
@@ -68,7 +68,7 @@ static struct call draw_call(enum kind kind)
     return call;
 }
 
-/* Gives the edges of a random graph to who passes them. */
+/* Distributes the edges of a random graph to the ranks that pass them. */
 static void deal_edges(void)
 {
     for (int i = below(3 * world_size); i > 0; i--) {
@@ -79,7 +79,7 @@ static void deal_edges(void)
     }
 }
 
-/* Makes something else of what a rank passes, wrong or only different. */
+/* Changes the arguments of a rank; the result is wrong or only different. */
 static void change(struct call *call)
 {
     int *const wrong[] = { &call->dims[0], &call->index[0], &call->edges[0], &call->given.to[0],
@@ -116,7 +116,7 @@ static void change(struct call *call)
         for (int i = 0; i < 8; i++)
             *wrong[i] = below(2) ? -1 : world_size + 1;
         break;
-    default: /* an edge that the other end does not know */
+    default: /* an edge that the other end does not have */
         if (call->away.count)
             call->away.count--;
         else
@@ -131,7 +131,7 @@ static void draw_calls(void)
     for (int rank = 0; rank < world_size; rank++)
         calls[rank] = call;
     deal_edges();
-    /* Half of the rounds are right. */
+    /* Half of the rounds are valid. */
     for (int i = below(2) ? 1 + below(2) : 0; i > 0; i--)
         change(&calls[below(world_size)]);
     if (below(8) == 0) {
@@ -148,7 +148,7 @@ static int outside(int value, int limit)
     return value < 0 || value >= limit;
 }
 
-/* The name of the weighting; what a null pointer means is said elsewhere. */
+/* The kind of weights; another function judges null pointers. */
 static int chosen(const struct call *call)
 {
     int edges = call->kind == BY_EDGES ? call->given.count : call->into.count + call->away.count;
@@ -166,7 +166,7 @@ static int is_bad_list(const struct list *list, int weighted)
     return 0;
 }
 
-/* Returns whether a rank's own arguments are wrong. */
+/* Returns whether the arguments of a rank are wrong by themselves. */
 static int is_wrong(const struct call *call)
 {
     long long cells = 1;
@@ -203,7 +203,7 @@ static int edges_of(const struct call *call)
     return call->nnodes ? call->index[call->nnodes - 1] : 0;
 }
 
-/* Returns whether two ranks differ in what must be the same on all. */
+/* Returns whether two ranks differ in arguments that must be equal on all ranks. */
 static int differ(const struct call *a, const struct call *b)
 {
     if (a->kind != b->kind)
@@ -223,7 +223,7 @@ static int differ(const struct call *a, const struct call *b)
     }
 }
 
-/* Returns whether they differ in what hosts let differ. */
+/* Returns whether they differ in arguments that hosts allow to differ. */
 static int differ_a_little(const struct call *a, const struct call *b)
 {
     switch (a->kind) {
@@ -239,7 +239,7 @@ static int differ_a_little(const struct call *a, const struct call *b)
     }
 }
 
-/* The number of times that a list has an edge, with a weight unless it is -1. */
+/* Counts an edge in a list, with a weight unless it is -1. */
 static int times(const struct list *list, int from, int to, int weight)
 {
     int count = 0;
@@ -249,7 +249,7 @@ static int times(const struct list *list, int from, int to, int weight)
     return count;
 }
 
-/* Returns whether each edge is given alike at both ends. */
+/* Returns whether both ends of each edge pass it. */
 static int edges_match(void)
 {
     for (int from = 0; from < world_size; from++)
@@ -267,7 +267,7 @@ static int edges_match(void)
     return 1;
 }
 
-/* Returns whether all the calls together make communicators; everything is checked or nothing. */
+/* Returns whether the calls of all ranks succeed, with all checks or with none. */
 static int succeeds(int checked)
 {
     int ways[3] = { 0 }, differing = 0;
@@ -286,7 +286,7 @@ static int succeeds(int checked)
     return !checked || calls[0].kind != ADJACENT || edges_match();
 }
 
-/* Returns whether a rank's edges are told to have weights. */
+/* Returns whether the edges of a rank have weights. */
 static int is_weighted(int rank)
 {
     int ways[3] = { 0 };

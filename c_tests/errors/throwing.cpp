@@ -1,5 +1,5 @@
-// An error handler that throws: the exception reaches the program's call, from each kind of function, again and again,
-// and the communicator answers as before.
+// An error handler that throws: the exception reaches the call of the program, from each kind of function, many times, and
+// the communicator still works.
 #include <mpi.h>
 
 #include <cstdio>
@@ -32,7 +32,7 @@ template <typename Call> static bool is_thrown(Call call)
     return false;
 }
 
-// What this process has in memory, in bytes.
+// The memory of this process, in bytes.
 static long memory()
 {
     long pages = 0, resident = 0;

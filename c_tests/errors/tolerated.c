@@ -1,14 +1,14 @@
-/* Calls that the standard forbids and every host runs all the same, because nobody communicates along what
- * is odd: each process has what it passed, and programs that do so go on. */
+/* Calls that the standard forbids but every host accepts, because no process communicates along the odd parts:
+ * each process gets its own arguments back, and such programs continue. */
 #include "../topology/differential.h"
 
-/* One process' edges in one direction; no more than these. */
+/* The edges of one process in one direction, at most ROOM. */
 enum { ROOM = 4 };
 struct ends {
     int degree, ranks[ROOM], weights[ROOM];
 };
 
-/* Where MPI_UNWEIGHTED is a plain address the compiler warns of reading there. */
+/* A variable, since the compiler warns if MPI_UNWEIGHTED is a plain address. */
 static const int *unweighted;
 
 static void add(struct ends *ends, int rank, int weight)
@@ -23,8 +23,8 @@ static int same(const struct ends *ends, const int *ranks, const int *weights, i
     return !memcmp(ends->ranks, ranks, bytes) && (!weighted || !memcmp(ends->weights, weights, bytes));
 }
 
-/* Makes an adjacent graph of what every rank gives; it must be told what its vertex gave, which is what
- * the process with that rank in MPI_COMM_WORLD gave. Returns the communicator. */
+/* Creates an adjacent graph from the arguments of all ranks. Queries must return the edges of the own vertex,
+ * which the process with that rank in MPI_COMM_WORLD passed. Returns the communicator. */
 static MPI_Comm adjacent(const char *name, const struct ends *into, const struct ends *away,
                          int weighted, int reorder)
 {
@@ -56,7 +56,7 @@ static MPI_Comm adjacent(const char *name, const struct ends *into, const struct
     return made;
 }
 
-/* Every block arrives that is sent along an edge of both ends; there are no others. */
+/* Blocks along edges that both ends have must arrive; there are no other edges. */
 static void exchange(const char *name, MPI_Comm comm, const struct ends *into)
 {
     int rank, got[ROOM] = { 0 };
@@ -89,7 +89,7 @@ static void ends_cases(void)
         made = adjacent("a loop of rank 0", world_rank ? &none : &more, &none, 1, reorder);
         MPI_Comm_free(&made);
 
-        /* Here blocks go along every edge: only the weights are odd. */
+        /* Each edge carries a block; only the weights are odd. */
         made = adjacent("other weights", &heavy, &next, 1, reorder);
         if (!reorder)
             exchange("other weights, allgather", made, &heavy);
@@ -99,7 +99,7 @@ static void ends_cases(void)
             exchange("weights on odd ranks, allgather", made, &previous);
         MPI_Comm_free(&made);
     }
-    /* Some ask for another order of ranks and some do not. */
+    /* Only some ranks ask for reordering. */
     struct ends next = { 0 }, previous = { 0 };
     int rank;
     add(&next, world_rank + 1, 2);
@@ -117,7 +117,7 @@ static void ends_cases(void)
 
 static void grids(void)
 {
-    /* Each process has its own idea of the ends of a row. */
+    /* Processes disagree on the ends of a row. */
     for (int reorder = 0; reorder <= 1; reorder++) {
         int dims[1] = { world_size }, periods[1] = { world_rank % 2 }, got[1], coords[1], rank;
         MPI_Comm made = MPI_COMM_NULL;
@@ -137,7 +137,7 @@ static void grids(void)
     }
 }
 
-/* Each process fills in its own neighbors in a ring, and nobody else's. */
+/* Each process passes only its own neighbors in a ring. */
 static void graphs(void)
 {
     int n = world_size;

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn an_error_names_its_line() {
         for (text, line, what) in [
             ("", 1, "header"),
             ("% x\n\n3\n", 3, "invalid header"),
@@ -201,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_brings_it_down(text in "[0-9% \\n]{0,60}", any in any::<String>()) {
+        fn no_text_causes_a_panic(text in "[0-9% \\n]{0,60}", any in any::<String>()) {
             let _ = read(&text);
             let _ = read(&any);
             let _ = read(&format!("3 2 1\n{text}"));

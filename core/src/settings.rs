@@ -358,7 +358,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_a_fault_is_named_with_what_is_taken_instead() {
+    fn an_invalid_setting_is_named_with_its_replacement() {
         let (policy, complaint) = REORDER.read(Some("al"));
         assert_eq!(policy.reorder, Reorder::Off);
         let complaint = complaint.unwrap();

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_at_the_start_is_known() {
+    fn objects_loaded_at_the_start_are_known() {
         let mut all = Objects(vec![
             object("", &["libc.so.6"]),
             object("libtool.so", &["libmpi.so.40", "libc.so.6"]),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_are_served_by_what_was_loaded_with_them() {
+    fn callers_get_the_library_loaded_with_them() {
         let all = Objects(vec![
             object("", &["libc.so.6"]),
             object("libc.so.6", &[]),

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_can_write_is_not_trusted() {
+    fn files_writable_by_others_are_not_trusted() {
         assert!(is_trusted(0, 0o100_755, 1000) && is_trusted(1000, 0o100_644, 1000));
         assert!(!is_trusted(1001, 0o755, 1000));
         assert!(!is_trusted(1000, 0o775, 1000) && !is_trusted(0, 0o757, 0));

@@ -112,7 +112,7 @@ fn collect(folder: &str, found: &mut Vec<String>) {
 }
 
 #[test]
-fn no_crate_takes_sources_of_another() {
+fn no_crate_includes_sources_of_another() {
     let mut sources = Vec::new();
     collect("", &mut sources);
     let taken: BTreeSet<(&str, String)> = sources

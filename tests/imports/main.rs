@@ -132,7 +132,7 @@ fn modules_import_lower_floors_only() {
 
 /// A folder's own file may import its parts, so parts that import from it make a circle.
 #[test]
-fn parts_do_not_import_from_their_folder() {
+fn modules_do_not_import_their_folder() {
     let tangled = CRATES.iter().flat_map(|root| {
         let arrows = Crate::read(root).arrows_up();
         arrows.into_iter().map(|(folder, parts)| ((*root, folder.join("::")), parts))

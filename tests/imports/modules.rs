@@ -247,7 +247,7 @@ fn a_circle_is_found_through_folders_and_exports() {
 }
 
 #[test]
-fn names_that_are_exported_under_others_are_followed_and_end() {
+fn renamed_exports_are_followed_and_cycles_end() {
     let mut crate_ = Crate::default();
     for (module, text) in [
         (

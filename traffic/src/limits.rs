@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_sums_both_ends_keep_the_same() {
+    fn both_ends_keep_the_same_partners_if_sums_are_equal() {
         let limits = Limits { calls: 0, sums: 10, grids: 1 };
         let heavy = |one: u32, other: u32| u64::from(one + other == 3) * 100 + 8;
         let kept = |rank: u32| {

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_document_shows_is_what_is_written() {
+    fn the_documented_line_is_the_written_line() {
         let shown = include_str!("../../docs/design/traffic-format.md");
         let shown = shown.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
         let lines: Vec<Line> =

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_cut_off_is_as_if_it_were_not_there() {
+    fn a_truncated_part_is_ignored() {
         let whole = part(1, 2, &[sent(0, 1, 10), sent(0, 2, 5)]);
         let other = part(0, 2, &[sent(1, 1, 1)]);
         let lines: Vec<&str> = whole.lines().collect();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_writes_takes_little_and_changes_no_terminal() {
+    fn an_untrusted_recording_takes_little_memory_and_changes_no_terminal() {
         let huge = part(0, 2, &[]).replace("\"size\":2", "\"size\":33554432");
         let recording = Recording::read([&huge[..]]).unwrap();
         assert_eq!((recording.missing(), recording.first_missing()), (33_554_431, Some(1)));
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recording_is_refused_with_a_reason() {
+    fn an_invalid_recording_is_refused_with_a_reason() {
         let refused = |text: &str| Recording::read([text]).unwrap_err().to_string();
         assert!(refused("").contains("no process has written"));
         assert!(refused("hello").contains("line 1"));

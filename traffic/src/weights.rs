@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_weighs_what_went_along_it() {
+    fn the_weight_of_an_edge_is_its_traffic() {
         // 4 x 4: 24 edges each way of 4096 and of 256 bytes.
         let recording = recorded(&[4, 4, 1], &[false; 3], &[24 * 4096, 24 * 256, 0]);
         assert_eq!(recording.weights(&[4, 4, 1], 1 << 31), Some(vec![16, 1, 0]));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ranks_sent_is_found() {
+    fn bytes_sent_by_ranks_are_found() {
         let count = Count { messages: 2, bytes: 20 };
         let edges = vec![Edge { from: 0, to: 3, count }, Edge { from: 2, to: 1, count }];
         let recording = Recording { edges, ..Recording::default() };

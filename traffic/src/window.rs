@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_are_found_and_come_back_as_they_were() {
+    fn loops_are_found_and_restored() {
         // A setup, ten steps of three sweeps each and an end; times of the steps rise.
         let mut events = vec![(0, 5), (1, 5)];
         for step in 0..10 {
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_repeat_is_as_it_was_and_fits() {
+    fn calls_without_loops_are_kept_and_fit() {
         // The digits of a number: every call occurs, without a pattern.
         let mut state = 1u64;
         let mut events = Vec::new();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_writes_takes_no_memory() {
+    fn an_untrusted_window_allocates_no_memory() {
         let endless = |times, steps| Window {
             calls: calls(1),
             steps: vec![Step::Loop { times, steps }],

@@ -137,7 +137,7 @@ fn programs_get_their_arguments_and_settings() {
 }
 
 #[test]
-fn where_a_report_is_written_is_checked_before_the_program_runs() {
+fn exec_checks_the_path_of_a_report_before_the_program_runs() {
     let machine = Machine::new("exec-report");
     let at = machine.directory.path();
     let program = machine.program("program", "mpich/libmpich.so.12");
@@ -166,7 +166,7 @@ fn where_a_report_is_written_is_checked_before_the_program_runs() {
 }
 
 #[test]
-fn what_is_wrong_with_the_arguments_is_told_once_a_job() {
+fn rank_0_alone_prints_wrong_arguments() {
     let machine = Machine::new("exec-wrong");
     let at = machine.directory.path();
     let program = machine.program("program", "mpich/libmpich.so.12");
@@ -208,7 +208,7 @@ fn what_is_wrong_with_the_arguments_is_told_once_a_job() {
 }
 
 #[test]
-fn what_cannot_be_preloaded_is_told_and_the_program_runs() {
+fn a_program_runs_if_the_library_cannot_be_preloaded() {
     let machine = Machine::new("exec-bare");
     let at = machine.directory.path();
     let program = machine.program("program", "mpich/libmpich.so.12");
@@ -228,7 +228,7 @@ fn what_cannot_be_preloaded_is_told_and_the_program_runs() {
 }
 
 #[test]
-fn recorders_have_what_the_mpi_has() {
+fn recorders_define_the_functions_of_their_mpi() {
     let machine = Machine::new("exec-record");
     let at = machine.directory.path();
     for (mpi, kind) in [
@@ -254,7 +254,7 @@ fn recorders_have_what_the_mpi_has() {
 }
 
 #[test]
-fn libraries_are_taken_from_where_they_are_installed() {
+fn exec_finds_installed_libraries() {
     let machine = Machine::new("exec-places");
     let at = machine.directory.path();
     let mpis = |command: &str| -> Vec<String> {

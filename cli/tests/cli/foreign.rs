@@ -34,7 +34,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn files_of_others_are_errors_at_worst() {
+fn foreign_files_cause_no_more_than_an_error() {
     let directory = Directory::new("foreign");
     for (name, bytes) in files() {
         let file = directory.join(name);

@@ -218,7 +218,7 @@ fn the_world_is_reordered_where_the_user_allows_it() {
 }
 
 #[test]
-fn what_was_faster_is_used_at_once_on_nodes_of_other_sizes() {
+fn a_faster_placement_is_reused_on_nodes_of_other_sizes() {
     let jobs = Jobs::new("sizes", false);
     let uneven = "0 0 0 0 0 1 1 1 1 2 2 2 2 3 3 3";
     let moved = "reorder:off weights: world:set \n";
@@ -278,7 +278,7 @@ fn a_launcher_that_places_ranks_comes_before_moving_a_grid_to_the_same_places() 
 }
 
 #[test]
-fn no_store_keeps_a_job_from_running() {
+fn a_job_runs_if_its_store_is_broken() {
     let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
     let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "store", false);
     // A file system without locks.

@@ -63,7 +63,7 @@ fn tunes_with(
 }
 
 #[test]
-fn options_that_place_ranks_make_room() {
+fn options_that_place_ranks_are_removed() {
     for (launcher, words, line) in [
         (HYDRA5, format!("-launcher fork -hosts {HOSTS} -n 16"), "-launcher fork -n 16 PROGRAM"),
         (HYDRA5, "-launcher fork -f hosts -ppn 4".into(), "-n 16 -launcher fork PROGRAM"),
@@ -119,7 +119,7 @@ fn options_that_place_ranks_make_room() {
 }
 
 #[test]
-fn variables_that_place_ranks_make_room() {
+fn variables_that_place_ranks_are_unset() {
     for (launcher, name, value, line) in [
         (ORTERUN, "OMPI_MCA_rmaps_base_mapping_policy", "slot", " --rankfile "),
         (ORTERUN, "OMPI_MCA_rmaps_base_mapping_policy", "core:OVERSUBSCRIBE", " --oversubscribe "),
@@ -140,7 +140,7 @@ fn variables_that_place_ranks_make_room() {
 }
 
 #[test]
-fn where_a_launcher_cannot_place_ranks_the_world_gets_another_order() {
+fn the_world_is_reordered_if_the_launcher_cannot_place_ranks() {
     for (launcher, words, why) in [
         (
             HYDRA4,
@@ -168,7 +168,7 @@ fn where_a_launcher_cannot_place_ranks_the_world_gets_another_order() {
 }
 
 #[test]
-fn what_cannot_be_run_is_no_finding() {
+fn a_failed_start_is_no_finding() {
     // Neither through the launcher nor through an order of MPI_COMM_WORLD.
     let line = format!("-launcher fork -hosts {HOSTS} -n 16");
     let text = tunes_with(false, &[], 1, HYDRA4, &line, BY_PLACES);

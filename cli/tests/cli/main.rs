@@ -20,7 +20,7 @@ mod verdicts;
 use run::cartograph;
 
 #[test]
-fn dims_answers_what_mpi_dims_create_does() {
+fn dims_prints_the_result_of_mpi_dims_create() {
     assert_eq!(cartograph("dims 72 2").stdout(), "9x8\n");
     assert_eq!(cartograph("dims 1536 3 --fixed 0x3x0").stdout(), "32x3x16\n");
     assert_eq!(cartograph("dims 1 0").stdout(), "\n");
@@ -41,7 +41,7 @@ fn dims_answers_what_mpi_dims_create_does() {
 }
 
 #[test]
-fn help_is_given_where_it_is_asked_for() {
+fn help_is_printed_on_request() {
     assert!(cartograph("--help").stdout().contains("plan"));
     let help = cartograph("plan --help").stdout();
     for word in ["--node-sizes", "bricks ", "strips ", "bisection "] {
@@ -69,14 +69,14 @@ fn every_manual_has_examples_exit_codes_and_other_pages() {
 }
 
 #[test]
-fn info_tells_what_is_read_from_the_environment() {
+fn info_prints_variables_of_the_environment() {
     let text = cartograph("info").env("CARTOGRAPH_LAYOUT", "4x16").stdout();
     assert!(text.contains("CARTOGRAPH_LAYOUT = 4x16\n"), "{text}");
     assert!(text.contains("CARTOGRAPH_REPORT not set\n"), "{text}");
 }
 
 #[test]
-fn info_tells_what_is_wrong_with_the_environment() {
+fn info_prints_faults_in_the_environment() {
     for (name, value, words) in [
         ("CARTOGRAPH_REODER", "off", "  CARTOGRAPH_REODER: unknown setting\n"),
         ("CARTOGRAPH_REORDER", "of", "      invalid value 'of'"),

@@ -30,7 +30,7 @@ fn cost(dims: &[i64], node_of: &[usize]) -> (i64, i64) {
 }
 
 #[test]
-fn plans_are_permutations_with_the_figures_that_are_said() {
+fn plans_are_permutations_with_the_printed_figures() {
     for (arguments, dims, sizes) in [
         ("--dims 10x6 --nodes 5 --ppn 12", vec![10, 6], vec![12; 5]),
         (
@@ -196,7 +196,7 @@ fn rank_files_start_each_rank_on_the_node_of_its_place() {
 }
 
 #[test]
-fn wrong_questions_are_answered_in_one_line() {
+fn a_wrong_question_is_reported_in_one_line() {
     for (arguments, words) in [
         ("--dims 4x4", "--nodes"),
         ("--nodes 4 --ppn 4", "--dims"),
@@ -299,7 +299,7 @@ fn interrupted(signal: &str, command: &str) -> std::process::Output {
 }
 
 #[test]
-fn an_interrupted_search_answers_what_it_has() {
+fn an_interrupted_search_prints_its_best_plan() {
     for signal in ["-INT", "-TERM"] {
         // No bricks tile it, so the search does not end early.
         let output = interrupted(signal, "plan --dims 53x47 --nodes 53 --ppn 47 --seconds 3000");

@@ -62,7 +62,7 @@ fn reports_are_shown_and_drawn() {
 }
 
 #[test]
-fn a_plan_is_told_from_a_report() {
+fn a_plan_is_distinguished_from_a_report() {
     let directory = Directory::new("show-plan");
     let file = directory.join("plan.json");
     fs::write(&file, cartograph("plan --dims 4x4 --nodes 4 --ppn 4 --json").stdout()).unwrap();
@@ -106,7 +106,7 @@ fn parts_of_several_processes_are_shown_together() {
 }
 
 #[test]
-fn what_is_no_report_is_refused() {
+fn a_file_that_is_no_report_is_refused() {
     let directory = Directory::new("show-wrong");
     let file = directory.join("file");
     cartograph("show").arg(&file).fails(1, "cannot read");

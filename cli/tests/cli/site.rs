@@ -46,7 +46,7 @@ fn report(id: &str, best: Option<i64>, kept: Option<Reason>) -> String {
 }
 
 #[test]
-fn jobs_are_listed_by_what_they_would_gain() {
+fn jobs_are_sorted_by_their_predicted_gain() {
     let directory = Directory::new("site");
     for (name, text) in [
         ("a.json", report("1", Some(6), Some(Reason::NothingToGain))),

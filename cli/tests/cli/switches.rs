@@ -10,7 +10,7 @@ use crate::run::{Directory, cartograph};
 use crate::traffic::record_on;
 
 #[test]
-fn switches_are_planned_for_and_told_of() {
+fn plans_use_and_print_switches() {
     let plan = |arguments: &str| -> Value {
         let json = cartograph(&format!("plan --json {arguments}")).stdout();
         serde_json::from_str(&json).unwrap()
@@ -77,7 +77,7 @@ fn a_file_may_have_paths() {
 }
 
 #[test]
-fn a_file_of_the_network_tells_which_hosts_share_a_switch() {
+fn a_network_file_lists_hosts_of_a_switch() {
     let directory = Directory::new("plan-network");
     let file = |name: &str, text: &str| {
         fs::write(directory.join(name), text).unwrap();
@@ -143,7 +143,7 @@ fn a_file_of_the_network_tells_which_hosts_share_a_switch() {
 }
 
 #[test]
-fn the_hosts_of_a_recording_are_looked_up_in_a_file_of_the_network() {
+fn hosts_of_a_recording_are_found_in_a_network_file() {
     let directory = Directory::new("plan-recorded-network");
     let file = |name: &str, text: &str| {
         fs::write(directory.join(name), text).unwrap();

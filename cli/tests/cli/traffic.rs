@@ -127,7 +127,7 @@ pub(crate) fn record_grid(
 }
 
 #[test]
-fn the_distances_of_levels_are_those_that_are_told() {
+fn the_option_sets_the_distances_of_levels() {
     let directory = Directory::new("traffic-distances");
     let nodes: Vec<String> = (0..16).map(|rank| format!("n{}", rank / 4)).collect();
     let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
@@ -177,7 +177,7 @@ fn without_the_calls_of_all_ranks_bytes_decide() {
 }
 
 #[test]
-fn dims_that_send_less_are_shown() {
+fn dims_with_less_traffic_are_shown() {
     let directory = Directory::new("traffic-dims");
     let shown = |name: &str, face: u64| {
         let place = directory.join(name);
@@ -243,7 +243,7 @@ fn the_grid_of_a_recording_is_placed_as_a_grid() {
 }
 
 #[test]
-fn what_is_predicted_to_be_slower_is_not_proposed() {
+fn a_plan_predicted_to_be_slower_is_not_proposed() {
     let directory = Directory::new("traffic-predicted");
     let plan = |traffic: &Path| -> Value {
         let run = cartograph("plan --json --network 60us,200Mbit --traffic").arg(traffic);
@@ -294,7 +294,7 @@ fn what_is_predicted_to_be_slower_is_not_proposed() {
 }
 
 #[test]
-fn ranks_are_placed_by_what_they_sent() {
+fn ranks_are_placed_by_their_traffic() {
     let directory = Directory::new("traffic-plan");
     let traffic = record(directory.path());
     let file = directory.join("ranks");
@@ -355,7 +355,7 @@ fn ranks_are_placed_by_what_they_sent() {
 }
 
 #[test]
-fn the_switches_that_were_recorded_count() {
+fn recorded_switches_are_used() {
     let directory = Directory::new("traffic-switches");
     // Neighbors in a row of eight processes are never on one switch.
     let hosts = ["n1", "n1", "n0", "n0", "n3", "n3", "n2", "n2"];

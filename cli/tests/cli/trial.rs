@@ -100,7 +100,7 @@ pub(crate) fn has(text: &str, words: &str) {
 }
 
 #[test]
-fn programs_that_cannot_be_tried_are_told_in_one_line() {
+fn a_program_that_cannot_be_tried_is_reported_in_one_line() {
     let bench = Bench::new("wrong");
     let fine = bench.script("fine", "echo 1");
     cartograph("try").fails(2, "COMMAND");
@@ -138,7 +138,7 @@ fn programs_that_cannot_be_tried_are_told_in_one_line() {
 }
 
 #[test]
-fn what_works_works() {
+fn a_right_program_passes() {
     let bench = Bench::new("right");
     // In another order, with other times, and with what should be zero.
     let text = bench.tries(
@@ -158,7 +158,7 @@ fn what_works_works() {
 }
 
 #[test]
-fn what_differs_once_is_not_held_against_a_program() {
+fn a_single_difference_is_no_fault_of_the_program() {
     let bench = Bench::new("once");
     // Two runs alone, one with no process moved, and the first with some.
     let text = bench.tries(0, "echo done; [ $run = 4 ] && echo 0.001 s || echo 0.000 s");
@@ -172,7 +172,7 @@ fn what_differs_once_is_not_held_against_a_program() {
 }
 
 #[test]
-fn nothing_is_held_against_moving_where_nobody_is_moved() {
+fn try_blames_no_move_if_no_rank_moves() {
     let bench = Bench::new("nobody");
     let mut command = bench.command("", "moved && echo something else");
     command.env("ALONE", "1");
@@ -184,7 +184,7 @@ fn nothing_is_held_against_moving_where_nobody_is_moved() {
 }
 
 #[test]
-fn what_goes_wrong_when_moved_is_told() {
+fn faults_of_moved_ranks_are_reported() {
     let bench = Bench::new("moved");
     let text = bench.tries(1, "if moved; then echo sum 6; else echo sum 5; fi");
     has(&text, "output differs twice: \"stdout: sum 6\" instead of \"stdout: sum 5\"\n");
@@ -234,7 +234,7 @@ fn files_are_compared_and_left_as_without_moves() {
 }
 
 #[test]
-fn what_is_loaded_already_does_not_reach_the_program_alone() {
+fn preloaded_libraries_do_not_reach_the_baseline() {
     let bench = Bench::new("module");
     let text =
         "echo 1; case $LD_PRELOAD in *libcartograph*) [ $CARTOGRAPH_REPORT ] || exit 4 ;; esac
@@ -249,7 +249,7 @@ fn what_is_loaded_already_does_not_reach_the_program_alone() {
 }
 
 #[test]
-fn nothing_is_expected_of_the_machine_of_rank_0() {
+fn rank_0_may_run_on_another_machine() {
     let bench = Bench::new("machine");
     // Of what lies on this machine, the other one has the program and the command only.
     let launcher = bench.script(
@@ -263,7 +263,7 @@ fn nothing_is_expected_of_the_machine_of_rank_0() {
 }
 
 #[test]
-fn nothing_is_removed_that_is_not_its_own() {
+fn try_removes_only_its_own_files() {
     let bench = Bench::new("planted");
     let victims = bench.directory.join("victims");
     fs::create_dir(&victims).unwrap();

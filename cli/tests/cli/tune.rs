@@ -194,7 +194,7 @@ pub(crate) const BY_WEIGHTS: &str = "case $CARTOGRAPH_WEIGHTS in 4x4:*) echo too
                                      2.0$(($$ % 10)) ;; esac";
 
 #[test]
-fn a_grid_is_moved_by_what_was_measured() {
+fn a_grid_is_moved_by_measured_times() {
     let bench = Bench::new("grid", true);
     let text = bench.tune(0, "--runs 3", BY_WEIGHTS);
     has(&text, "weights 1,1: ");
@@ -245,7 +245,7 @@ fn a_grid_is_moved_by_what_was_measured() {
 }
 
 #[test]
-fn nothing_is_claimed_that_was_not_measured() {
+fn tune_claims_only_measured_times() {
     let bench = Bench::new("nothing", true);
     // Predicted to be faster, but not faster: a finding as well.
     let count = bench.directory.join("count");

@@ -17,7 +17,7 @@ pub(crate) const NOTED: &str = "noted() { mkdir -p $CARTOGRAPH_CLOCK; for rank i
     done >$CARTOGRAPH_CLOCK/n0.jsonl; }\n";
 
 #[test]
-fn the_time_is_that_between_the_start_and_the_end_of_mpi() {
+fn the_time_is_measured_from_the_start_to_the_end_of_mpi() {
     let mut bench = Bench::new("clock", true);
     bench.is_printed = false;
     let program = format!("{NOTED}[ \"$CARTOGRAPH_WEIGHTS\" ] && noted 10 || noted 2$(($$ % 2))");

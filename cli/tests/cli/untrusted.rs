@@ -10,7 +10,7 @@ use crate::run::{Directory, at, cartograph};
 use crate::traffic::{record, record_on};
 
 #[test]
-fn what_is_no_recording_is_told_in_one_line() {
+fn an_invalid_recording_is_reported_in_one_line() {
     let directory = Directory::new("traffic-wrong");
     let traffic = record(directory.path());
     let plan = |arguments: &str| cartograph(&format!("plan {arguments} --traffic")).arg(&traffic);
@@ -63,7 +63,7 @@ fn alone(directory: &Directory, program: &str) -> PathBuf {
 }
 
 #[test]
-fn a_recording_is_known_by_its_beginning_whatever_letters_it_has() {
+fn a_recording_is_recognized_by_its_first_bytes() {
     let directory = Directory::new("traffic-letters");
     for padding in ["", "x"] {
         // The first bytes include half a character, wherever they end.
@@ -125,7 +125,7 @@ fn no_terminal_sees_control_characters_of_others() {
 }
 
 #[test]
-fn what_a_recording_claims_takes_no_memory() {
+fn sizes_claimed_by_a_recording_allocate_no_memory() {
     let directory = Directory::new("traffic-claims");
     let file = alone(&directory, "./app");
     let text = fs::read_to_string(&file).unwrap().replace("\"size\":1", "\"size\":33554432");
@@ -144,7 +144,7 @@ fn what_a_recording_claims_takes_no_memory() {
 }
 
 #[test]
-fn sums_beyond_64_bits_end_nothing() {
+fn sums_beyond_64_bits_cause_no_panic() {
     let directory = Directory::new("traffic-sums");
     let hosts: Vec<String> = (0..40).map(|rank| format!("n{}", rank / 2)).collect();
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();

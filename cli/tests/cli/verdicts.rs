@@ -48,7 +48,7 @@ fn a_crash_is_found_whatever_else_differs() {
 }
 
 #[test]
-fn what_was_not_compared_is_not_right() {
+fn output_that_was_not_compared_is_not_called_equal() {
     let bench = Bench::new("nothing");
     let elsewhere = bench.directory.join("elsewhere");
     for program in [
@@ -75,7 +75,7 @@ fn what_was_not_compared_is_not_right() {
 }
 
 #[test]
-fn a_line_that_tells_a_place_is_no_wrong_answer() {
+fn a_line_with_the_place_of_a_rank_is_no_wrong_result() {
     let bench = Bench::new("place");
     let comb = "echo done; moved && echo 'Cart coords 1 0 of' || echo 'Cart coords 0 1 of'";
     let text = bench.tries(1, comb);

@@ -343,7 +343,7 @@ mod tests {
     /// The colors of a call with each number of vertices, either kind of collectives, and settings and choices that
     /// lead to other calls or another result.
     #[test]
-    fn what_is_not_alike_has_another_color() {
+    fn different_arguments_have_different_colors() {
         let mut colors = Vec::new();
         let functions = [
             (Function::CartCreate, &[Some(4), Some(3)][..]),

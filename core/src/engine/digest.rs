@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn where_one_entry_ends_and_another_begins_counts() {
+    fn boundaries_between_entries_change_the_digest() {
         let of = |arrays: &[&[i32]]| {
             arrays.iter().fold(Digest::default(), |so_far, array| so_far.array(array)).finish()
         };

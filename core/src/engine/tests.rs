@@ -47,7 +47,7 @@ fn graph(comm: &Sim, index: &[i32], edges: &[i32]) -> Result<Member> {
 }
 
 #[test]
-fn a_grid_leaves_out_who_is_too_many() {
+fn a_grid_leaves_out_surplus_processes() {
     for (size, dims) in [(1, vec![]), (4, vec![]), (6, vec![2, 3]), (7, vec![2, 3]), (5, vec![1])] {
         let periods = vec![true; dims.len()];
         let made = sim::run(size, |comm| {
@@ -86,7 +86,7 @@ fn a_grid_splits_into_its_parts() {
 }
 
 #[test]
-fn a_graph_leaves_out_who_is_too_many() {
+fn a_graph_leaves_out_surplus_processes() {
     let made = sim::run(5, |comm| {
         graph(comm, &[1, 1, 3], &[2, 0, 0])
             .unwrap()

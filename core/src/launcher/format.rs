@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_launcher_starts_ranks_where_they_are_to_be() {
+    fn every_launcher_starts_ranks_at_their_places() {
         let names = ["a".to_owned(), "b".to_owned()];
         let text = |format: Format| format.write(&[1, 0, 1, 0, 1], &names).unwrap();
         assert_eq!(

@@ -98,7 +98,7 @@ fn files_that_get_the_output_are_known() {
 }
 
 #[test]
-fn options_of_placement_make_room() {
+fn options_of_placement_are_removed() {
     for (mpi, text, expected) in [
         (
             HYDRA5,
@@ -156,7 +156,7 @@ fn options_of_placement_make_room() {
 }
 
 #[test]
-fn what_stands_in_the_way_is_named() {
+fn obstacles_to_a_placement_are_named() {
     for (mpi, text, expected) in [
         (HYDRA4, "mpiexec -hosts a,b -n 4 ./app", "no option -rankmap"),
         (PRTE, "mpirun --map-by ppr:2:node:PE=4 ./app", "--map-by ppr:2:node:PE=4 sets the"),

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_write_is_read() {
+    fn common_notations_are_read() {
         assert_eq!(Machine::parse("4x16", 64).unwrap().node_sizes(), [16; 4]);
         assert_eq!(Machine::parse("16, 16,8", 40).unwrap().node_sizes(), [16, 16, 8]);
         assert_eq!(Machine::parse("2*3,1", 7).unwrap().nodes(), [0, 0, 0, 1, 1, 1, 2]);

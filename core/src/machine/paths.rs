@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_nodes_and_paths_what_is_around_them() {
+    fn words_name_nodes_and_the_paths_around_them() {
         assert_eq!(read("b a\nb", 3).unwrap().nodes(), [0, 1, 0]);
         assert!(matches!(read("b a\nb", 4), Err(LayoutError::OtherSize { places: 3, .. })));
         let layout = read("s1/n5 s1/n6 s2/n7\ns1/n5\n", 4).unwrap();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said_with_its_line() {
+    fn a_contradiction_is_named_with_its_line() {
         for (text, line, what) in [
             (
                 "s1/n1\ns1/n2\nn3",

@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_the_layout(
+        fn a_layout_is_restored_from_its_runs(
             round in proptest::collection::vec((0u64..4, 0u64..3, 1usize..4), 1..8),
             ranks in 1usize..60,
         ) {

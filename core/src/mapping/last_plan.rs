@@ -55,7 +55,7 @@ mod tests {
     use crate::mapping::tests::nearest;
 
     #[test]
-    fn what_is_recalled_is_what_is_planned() {
+    fn a_recalled_plan_equals_a_new_plan() {
         let last = LastPlan::new();
         let round_robin = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
         let brief = Options { seconds: Some(0.0), ..Options::default() };

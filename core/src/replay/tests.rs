@@ -106,7 +106,7 @@ fn messages_are_matched_in_order_and_by_tag() {
 }
 
 #[test]
-fn collectives_wait_for_whom_they_need() {
+fn collectives_wait_for_the_ranks_they_need() {
     let meet = |kind| Op::Meet { group: 0, kind, bytes: 0 };
     let run = |kind, late: usize| {
         let mut program = program((0..4).map(|_| vec![meet(kind), send(0, 0)]).collect());
@@ -185,7 +185,7 @@ proptest! {
 
     /// The replay does not depend on the places of ranks if no receive has a wildcard, even if calls are missing.
     #[test]
-    fn what_can_be_replayed_is_the_same_everywhere(
+    fn every_placement_replays_the_same_calls(
         node_of in proptest::collection::vec(0u32..4, 16),
         kept in proptest::collection::vec(0usize..40, 16),
     ) {

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_as_it_comes() {
+    fn entries_are_written_as_they_come() {
         let report = Report::new();
         assert!(report.news().is_empty() && report.last_news().is_empty());
         assert!(report.add(plain(2)));
@@ -289,7 +289,7 @@ warning: careful (2 times)
     }
 
     #[test]
-    fn what_comes_again_is_seldom_due() {
+    fn repeated_entries_are_rarely_due() {
         let report = Report::new();
         let due = (0..1_000_000).filter(|_| report.add(plain(2))).count();
         assert_eq!(due, 20);

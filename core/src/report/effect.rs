@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_are_told_in_a_few_words() {
+    fn nodes_are_described_in_a_few_words() {
         let told = |text, ranks| NodeSizes::from(&Machine::parse(text, ranks).unwrap()).to_string();
         assert_eq!(told("1x16", 16), "one node of 16");
         assert_eq!(told("50x48", 2400), "50 nodes of 48");

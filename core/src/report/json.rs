@@ -139,7 +139,7 @@ mod tests {
     use crate::topology::TopologySummary;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_report_is_read_back() {
         let report = Report::new();
         let nodes = Some([2, 2, 1].into_iter().collect());
         let origin = Some(Origin { id: "17.0".into(), ..Origin::default() });

@@ -76,7 +76,7 @@ mod tests {
     use crate::topology::Cart;
 
     #[test]
-    fn where_a_program_passes_0_the_launcher_can_place_its_ranks() {
+    fn the_launcher_can_place_ranks_if_reorder_is_0() {
         let grid = Cart::new(&[4, 4], &[false, true], 16).unwrap();
         let record = |layout: &str, after: i64, kept: Reason| {
             let layout = Machine::parse(layout, 16).unwrap();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rank_file_is_of_the_launcher_at_hand() {
+    fn the_rank_file_has_the_format_of_the_launcher() {
         let launch = |mpi: &str, variable: &str, value: &str, hosts: Option<String>| {
             let environment = |name: &str| (name == variable).then(|| value.to_owned());
             Launch::new(mpi, 16, environment, hosts)
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_launcher_is_told_of_switches_that_can_be_written() {
+    fn the_launcher_gets_switches_that_it_can_express() {
         let grid = Cart::new(&[4, 4], &[false, false], 16).unwrap();
         let record = |layout: &Machine, distances: &str, after: i128| {
             let distances = Distances::parse(distances).unwrap();

@@ -274,7 +274,7 @@ mod tests {
     use crate::topology::Cart;
 
     #[test]
-    fn what_is_rejected_as_risky_is_told_with_what_applies_it() {
+    fn a_risky_plan_is_printed_with_the_setting_that_applies_it() {
         let grid = Cart::new(&[4, 4, 1], &[false; 3], 16).unwrap();
         let layout = Machine::parse("4x4", 16).unwrap();
         let plan = plan_cart(&Grid::from(&grid), &layout, &Options::default());
@@ -352,7 +352,7 @@ edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
     }
 
     #[test]
-    fn people_read_this() {
+    fn the_text_is_readable() {
         let report = Report::new();
         let layout = Machine::parse("50x48", 2400).unwrap();
         report.job(Job {

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_short_periodic_sides_are_warned_of() {
+    fn only_short_periodic_sides_cause_a_warning() {
         let warning = |dims: &[i32], periods: &[bool]| {
             let grid = Cart::new(dims, periods, 99).unwrap();
             short_periodic_sides("MPI_Neighbor_alltoall", &grid, None)
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn launchers_tell_ranks() {
+    fn the_rank_is_read_from_variables_of_the_launcher() {
         let told = |pairs: &'static [(&str, &str)]| {
             launched(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned()))
         };
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launcher_of_another_mpi_is_warned_of() {
+    fn a_launcher_of_another_mpi_causes_a_warning() {
         let warning = |processes: i32, started: &'static str| {
             foreign_launcher(processes, |name| (name == "PMI_SIZE").then(|| started.to_owned()))
         };

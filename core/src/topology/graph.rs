@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_neighbor_may_be_one_twice() {
+    fn a_neighbor_may_occur_twice() {
         let repeats =
             |index: &[i32], edges: &[i32]| Graph::new(index, edges).unwrap().repeats_neighbors();
         assert!(!repeats(&[], &[]));

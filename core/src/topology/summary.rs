@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grids_are_told_with_their_periodic_dimensions() {
+    fn grids_are_described_with_their_periodic_dimensions() {
         for (dims, periods, words) in [
             (&[][..], &[][..], "grid without dimensions"),
             (&[4, 3], &[false, false], "grid 4 x 3"),

@@ -18,7 +18,7 @@ fn calls(layout: Option<Machine>, size: i32, program: impl Fn(&Sim) + Sync) -> V
 }
 
 #[test]
-fn who_agrees_needs_no_more_than_the_split() {
+fn agreement_needs_only_the_split() {
     let row = |comm: &Sim, reorder| {
         cart(comm, &[4], &[false], reorder).unwrap().unwrap();
     };
@@ -56,7 +56,7 @@ fn who_agrees_needs_no_more_than_the_split() {
 }
 
 #[test]
-fn nothing_is_left_of_a_constructor_that_fails() {
+fn a_constructor_that_fails_leaves_nothing() {
     let wrong = |comm: &Sim| {
         let dims = if comm.rank() == Ok(1) { [4, 1] } else { [2, 2] };
         cart(comm, &dims, &[false; 2], false).err().unwrap();
@@ -131,7 +131,7 @@ fn ring(
 }
 
 #[test]
-fn distributed_graphs_are_moved_where_they_say_so() {
+fn distributed_graphs_are_moved_if_the_setting_or_info_asks() {
     let round_robin = || Some(Machine::from_ids(&[0, 1, 0, 1]));
     let settings = |reorder, info| CallSettings { reorder, info, ..CallSettings::default() };
     let moves = |settings: &(dyn Fn(i32) -> CallSettings + Sync)| {
@@ -184,7 +184,7 @@ fn processes_are_scrambled_wherever_they_run() {
 }
 
 #[test]
-fn whoever_is_moved_against_its_will_is_told_on_rank_0() {
+fn rank_0_reports_ranks_moved_despite_reorder_0() {
     let round_robin = Machine::from_ids(&[0, 1, 0, 1]);
     for (reorder, asked, told) in [
         (Reorder::Always, false, true),
@@ -205,7 +205,7 @@ fn whoever_is_moved_against_its_will_is_told_on_rank_0() {
 }
 
 #[test]
-fn a_report_says_why_all_stay() {
+fn a_report_gives_the_reason_if_all_ranks_stay() {
     for (nodes, expected) in [
         ([0, 1, 0, 1], ReorderOutcome::Applied { forced: false }),
         ([0, 0, 1, 1], ReorderOutcome::NothingGained),

@@ -122,7 +122,7 @@ fn no_rank_waits_forever_where_only_checks_differ_and_digests_collide() {
 /// Two ranks that think of a grid of three cells and two of one of four: the split that only the first
 /// two would make cannot be waited for.
 #[test]
-fn sizes_are_agreed_on_whatever_digests_say() {
+fn sizes_are_agreed_on_if_digests_collide() {
     let results = sim::run(4, |comm| {
         COLLIDING.set(true);
         let dims = if comm.rank().unwrap() < 2 { [3] } else { [4] };

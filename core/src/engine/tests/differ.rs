@@ -199,7 +199,7 @@ fn one_rank_that_does_not_reorder_keeps_all() {
 }
 
 #[test]
-fn rank_0_says_what_is_checked() {
+fn rank_0_decides_the_checks() {
     for strict in 0..3 {
         let made = sim::run(3, |comm| {
             let rank = comm.rank().unwrap();
@@ -218,7 +218,7 @@ fn rank_0_says_what_is_checked() {
 }
 
 #[test]
-fn the_report_says_that_edges_do_not_match() {
+fn the_report_counts_edges_that_do_not_match() {
     for (matching, expected) in [(true, vec![]), (false, vec![Rule::Edges])] {
         let placement = sim::run_on(Some(round_robin()), 4, |comm| {
             let rank = comm.rank().unwrap();

@@ -44,7 +44,7 @@ fn outcome(
 }
 
 #[test]
-fn a_placement_says_why_all_stay() {
+fn a_placement_gives_the_reason_if_all_ranks_stay() {
     let nodes = || Some(Machine::from_ids(&[0, 0, 1, 1]));
     assert_eq!(outcome(None, None, |_| ()), ReorderOutcome::NoLayout);
     assert_eq!(outcome(Some(Machine::one_node(4)), None, |_| ()), ReorderOutcome::OneNode);

@@ -245,7 +245,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn every_rank_comes_to_what_the_arguments_say((calls, picks) in any_calls(), check in any::<bool>()) {
+    fn every_rank_gets_the_result_of_its_arguments((calls, picks) in any_calls(), check in any::<bool>()) {
         let calls: Vec<&ConstructorCall> = picks.iter().map(|pick| &calls[*pick]).collect();
         let size = calls.len() as i32;
         let grid = grid_of(size);

@@ -127,7 +127,7 @@ fn other_dims_and_other_orders_are_other_grids() {
 }
 
 #[test]
-fn processes_that_are_left_out_are_so_again() {
+fn processes_left_out_of_a_grid_are_left_out_again() {
     let made = sim::run_on(Some(round_robin()), 16, |comm| {
         let of = |periods: [bool; 2]| rank_of(&make(comm, of_word("on"), &[6, 2], &periods).0);
         [of([true, false]), of([false, true]), of([false, false])]
@@ -200,7 +200,7 @@ fn a_grid_of_a_grid_stays() {
 }
 
 #[test]
-fn parts_of_a_grid_stay_and_those_of_several_do_not() {
+fn parts_of_one_grid_stay_and_parts_of_several_move() {
     let ranks = sim::run_on(Some(round_robin()), 16, |comm| {
         let rank = comm.rank().unwrap();
         let settings = of_word("on");
@@ -247,7 +247,7 @@ fn graphs_of_a_grid_stay() {
 
 /// Nothing is sent for it where rank 0 knows the others.
 #[test]
-fn what_it_costs_is_counted() {
+fn the_cost_is_counted() {
     let sums = |layout: Machine, word: &str, anonymous: bool| -> usize {
         let calls = sim::run_on(Some(layout), 16, |comm| {
             sim::ANONYMOUS.set(anonymous);

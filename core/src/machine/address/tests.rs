@@ -63,14 +63,14 @@ fn a_node_without_a_group_shares_none_with_others() {
 }
 
 #[test]
-fn of_many_levels_the_outermost_count_as_one() {
+fn the_outermost_of_many_levels_count_as_one() {
     let nodes = ["a.b.c.1.2.3.4.n1", "a.b.d.1.2.3.4.n2", "a.b.c.1.2.3.4.n3"];
     let layout = slurm_of(&nodes, "switch.switch.switch.switch.switch.switch.switch.node");
     assert_eq!(groups(&layout.unwrap()), [[0, 1, 0]]);
 }
 
 #[test]
-fn what_does_not_hold_together_is_said() {
+fn contradictions_are_reported() {
     let at = |text: &str| ReportedAddress::slurm(Some(text), Some("switch.node"));
     let said = |known: &[ReportedAddress]| layout_of(known).unwrap_err().to_string();
     assert_eq!(

@@ -242,7 +242,7 @@ SwitchName=s4 Switches=s[2-3]
     }
 
     #[test]
-    fn what_is_wrong_is_said_and_the_rest_holds() {
+    fn an_error_is_reported_and_the_rest_is_used() {
         let text = "SwitchName=l1 Nodes=a,b\nSwitchName=l2 Nodes=c\nSwitchName=l3 Nodes=d,e\n\
             SwitchName=m1 Switches=l1,l2\nSwitchName=m2 Switches=l2,l3,l9\nSwitchName=top Switches=m1,m2 Colour=red\n";
         let (levels, faults) = levels(text, "a b c d e");
@@ -264,7 +264,7 @@ SwitchName=s4 Switches=s[2-3]
     }
 
     #[test]
-    fn what_cannot_be_used_is_said_with_its_line() {
+    fn an_unusable_line_is_named() {
         for (text, said) in [
             (
                 "SwitchName=s1 Nodes=a\nSwitchName=s2 Nodes=b,a",

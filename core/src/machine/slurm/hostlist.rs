@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn names_make_the_list_that_they_are_read_from() {
+    fn lists_of_names_are_read_back() {
         for (text, shorter) in [
             ("a", "a"),
             ("n0,n1,n2,n3", "n[0-3]"),

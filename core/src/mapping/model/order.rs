@@ -37,7 +37,7 @@ mod tests {
     use crate::mapping::Csr;
 
     #[test]
-    fn what_is_near_comes_soon() {
+    fn near_vertices_come_early() {
         // A path 3 - 0 - 2 - 1, and an isolated vertex.
         let edges = [(3, 0), (0, 2), (2, 1)].into_iter().flat_map(|(a, b)| [(a, b, 1), (b, a, 1)]);
         let path = Csr::from_edges(5, edges);

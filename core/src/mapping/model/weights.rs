@@ -90,7 +90,7 @@ mod tests {
     use crate::topology::Cart;
 
     #[test]
-    fn what_people_write_is_read() {
+    fn common_notations_are_read() {
         assert!(Weights::parse("4x0:1,2").unwrap_err().contains("invalid grid"));
         let weights = Weights::parse("16,1,1; 4x4x1 : 1, 2,3;8x8:1,4").unwrap();
         assert_eq!(weights.of(&[4, 4, 1]), Some(&[1, 2, 3][..]));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_no_box_is_divided_well_and_no_node_gets_more() {
+    fn sizes_without_a_box_are_divided_well_within_node_sizes() {
         // Bricks and strips have 10,944.
         let found = plan(&[13, 6, 4, 3], true, &[3, 100, 1, 5], &[52; 18]);
         assert!(found.after.inter_node_edges <= 10_100, "{:?}", found.after);

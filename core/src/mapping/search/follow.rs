@@ -32,7 +32,7 @@ mod tests {
     use crate::mapping::tests::nearest;
 
     #[test]
-    fn the_order_is_that_of_the_other_and_costs_are_its_own() {
+    fn a_follower_has_the_order_of_the_other_and_its_own_costs() {
         let layout = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
         let options = Options::default();
         let [open, closed] = [[false; 2], [true; 2]].map(|periods| nearest(&[4, 4], &periods));

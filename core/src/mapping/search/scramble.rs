@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_costs_is_told() {
+    fn the_cost_is_reported() {
         let how = Scramble { seed: 1, rank_zero: false };
         let options = Options { scramble: Some(how), ..Options::default() };
         let layout = Machine::blocks(&[2, 2]);

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_loss_is_rejected_as_risky() {
+    fn a_plan_that_may_lose_is_rejected_as_risky() {
         // Rows on separate nodes, which squares would cut: with weights of 1 and more, nothing would be left.
         for dims in [&[4, 4][..], &[4, 4, 1]] {
             let plan = planned(dims, &[4; 4]);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_loss_is_applied() {
+    fn a_plan_that_cannot_lose_is_applied() {
         // Two columns of nodes of 2 x 4 would have 64, but small messages across would wait for those down.
         let few = planned(&[8, 8], &[8; 8]);
         assert_eq!(sums(&few), (112, 112));

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn palette_is_told_apart() {
+    fn colors_of_the_palette_differ() {
         let distance = |a: Rgb, b: Rgb| {
             let channel = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
             channel(a.0, b.0) + channel(a.1, b.1) + channel(a.2, b.2)

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_are_told_in_words() {
+    fn axes_are_described_in_words() {
         assert_eq!(axes(&[4, 4]), "Down: dimension 0, across: dimension 1.");
         assert!(axes(&[2, 500]).ends_with("Long lines are wrapped."));
         assert!(!axes(&[4, 4, 4]).contains("Long lines"));

@@ -215,7 +215,7 @@ view         view
     }
 
     #[test]
-    fn what_does_not_fit_is_not_drawn() {
+    fn a_picture_too_wide_is_not_drawn() {
         let many: Vec<u32> = (0..100).collect();
         let view = View { title: "", node_of: &many };
         assert!(draw(&[10, 10], &[view], 32).is_some());

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_tell_the_box() {
+    fn faces_determine_the_box() {
         // 4 x 4 x 4 processes with blocks of 8 x 8 x 80.
         let shape = BoxShape::from_faces(&[4, 4, 4], &[640, 640, 64]).unwrap();
         assert_eq!(shape.dims(64, &[]).unwrap(), [2, 2, 16]);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_box_is_refused() {
+    fn faces_of_no_box_are_refused() {
         for text in ["", "x", "0x1", "1x", "-1x2", "1.5x2", "10000000x1"] {
             let error = text.parse::<BoxShape>().unwrap_err().to_string();
             assert!(error.starts_with(&format!("invalid value '{text}'")), "{error}");

@@ -152,7 +152,7 @@ fn better(one: &[i32], other: &[i32]) -> bool {
 }
 
 #[test]
-fn powers_of_two_are_what_the_search_finds() {
+fn powers_of_two_equal_the_result_of_the_search() {
     for exponent in 0..=30 {
         for count in 2..=32 {
             let found = search(1 << exponent, count);

@@ -168,7 +168,7 @@ fn planes_have_a_short_step_instead_of_thin_halves() {
 }
 
 #[test]
-fn of_about_equal_sums_the_one_with_less_on_the_busiest_node_is_taken() {
+fn the_plan_with_the_less_busy_node_wins_if_sums_are_similar() {
     for (dims, nodes, size) in [(&[17, 12, 10][..], 60, 34), (&[13, 14, 10], 52, 35)] {
         let grid = nearest(dims, &vec![false; dims.len()]);
         let [time, sum] = [Objective::Time, Objective::Sum].map(|objective| {
@@ -208,7 +208,7 @@ fn vertices_of_a_node_are_placed_on_its_groups() {
 }
 
 #[test]
-fn of_more_processes_those_take_part_that_need_few_nodes() {
+fn processes_on_few_nodes_take_part_if_there_are_more() {
     let grid = nearest(&[12, 8, 8], &[false; 3]);
     let mut sizes = vec![48];
     sizes.extend([7; 20]);

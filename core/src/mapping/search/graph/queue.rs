@@ -54,7 +54,7 @@ mod tests {
     use crate::mapping::search::rng::Rng;
 
     #[test]
-    fn gives_the_largest_gain_first_whatever_changed() {
+    fn the_largest_gain_comes_first_after_changes() {
         let (mut queue, mut rng) = (Queue::new(100), Rng::new(1));
         let mut gains = [None; 100];
         for _ in 0..10_000 {

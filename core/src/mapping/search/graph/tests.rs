@@ -179,7 +179,7 @@ fn huge_weights_are_added_up_without_overflow() {
 }
 
 #[test]
-fn a_search_takes_the_time_that_it_may() {
+fn a_search_uses_its_time_limit() {
     // A mesh of 90,000 vertices, numbered at random; each node has two packages.
     let side = 300u32;
     let vertices = (side * side) as usize;
@@ -207,7 +207,7 @@ fn a_search_takes_the_time_that_it_may() {
 }
 
 #[test]
-fn what_is_coarsened_first_is_divided_exactly() {
+fn coarsened_graphs_are_divided_exactly() {
     // Unconnected rings, with a size other than those of the nodes, which differ.
     let ring = |first: u32| (0..400).map(move |at| (first + at, first + (at + 1) % 400, 1));
     let edges =
@@ -220,7 +220,7 @@ fn what_is_coarsened_first_is_divided_exactly() {
 }
 
 #[test]
-fn the_bound_counts_what_cannot_stay() {
+fn the_bound_counts_edges_that_must_be_cut() {
     let graph = graph_of(4, &[(0, 1, 5), (0, 2, 3), (0, 3, -1), (1, 0, 2)]);
     assert_eq!(lower_bound(&graph, 1), 9);
     assert_eq!(lower_bound(&graph, 2), 2);

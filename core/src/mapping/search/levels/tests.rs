@@ -41,7 +41,7 @@ fn the_figures_of_other_mappers_are_reached() {
 }
 
 #[test]
-fn what_takes_least_time_is_taken() {
+fn the_fastest_plan_is_taken() {
     // 7, 9, 7 and 9 nodes of 32. The smallest sum leaves 80 edges to a node and 144 to a switch of 7 nodes.
     let switches: Vec<u64> =
         [7, 9, 7, 9].into_iter().zip(0..).flat_map(|(nodes, switch)| vec![switch; nodes]).collect();
@@ -58,7 +58,7 @@ fn what_takes_least_time_is_taken() {
 }
 
 #[test]
-fn what_is_together_on_a_node_goes_where_its_neighbors_are() {
+fn processes_of_a_node_go_near_their_neighbors() {
     // A row of nodes of two alternating sizes; of each size, one half is on each switch.
     let layout = switched(&[3, 2, 3, 2, 3, 2, 3, 2], &[0, 0, 1, 1, 0, 0, 1, 1]);
     let (sum, bound, before, after) = plan(&[20], &layout);
@@ -77,7 +77,7 @@ fn three_levels_are_one_tree() {
 }
 
 #[test]
-fn distances_decide_what_is_given_up() {
+fn distances_decide_which_edges_are_cut() {
     // Three switches of one node of four and two of two; five switches would fit better.
     let layout = round_robin(6, &[5, 3, 2]);
     let grid = nearest(&[12, 5], &[false; 2]);
@@ -96,7 +96,7 @@ fn distances_decide_what_is_given_up() {
 }
 
 #[test]
-fn of_more_processes_those_take_part_that_are_near() {
+fn near_processes_take_part_if_there_are_more() {
     // Two switches of four nodes; four nodes suffice.
     let layout = switched(&[4; 8], &[0, 1, 0, 1, 0, 1, 0, 1]);
     let (sum, _, before, after) = plan(&[4, 4], &layout);
@@ -192,7 +192,7 @@ fn distances_are_read() {
 }
 
 #[test]
-fn a_tree_tells_how_far_nodes_are_apart() {
+fn a_tree_gives_the_distance_between_nodes() {
     let layout = Machine::parse("2x2x2x1", 8).unwrap();
     let model = DistanceModel::new(&layout, &Distances::default());
     assert_eq!((model.depth(), model.node_step()), (2, 9));
