@@ -1,5 +1,5 @@
-/* The numbers of the standard ABI (MPI 5.0, 20 and annex A), where mpi.h is that of the ABI; elsewhere only what any MPI has:
- * kinds of topology that differ, and weights that are no null pointers.
+/* The constants of the standard ABI (MPI 5.0, 20 and annex A), if mpi.h is that of the ABI; otherwise only the
+ * rules for every MPI: different kinds of topology, and weights that are no null pointers.
  * mpiexec -n 1 ./abi_constants */
 #include "tap.h"
 

@@ -1,5 +1,5 @@
-/* Messages of collectives are apart from those of the program (MPI 5.0, 6.1): a receive from anybody does not get what a
- * neighborhood collective sends.
+/* Messages of collectives are separate from those of the program (MPI 5.0, 6.1): a receive from any source does
+ * not match a message of a neighborhood collective.
  * mpiexec -n 1 ./any_source */
 #include "tap.h"
 
@@ -13,7 +13,7 @@ int main(int argc, char **argv)
     MPI_Cart_create(MPI_COMM_WORLD, 1, &tap_size, &periodic, 0, &ring);
     MPI_Irecv(&mine, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, ring, &any);
     MPI_Ineighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, ring, &request);
-    /* The library may need calls to get on; it must not need the receive to be somebody's. */
+    /* The library may need calls for progress, but not a matching receive. */
     for (int i = 0; i < 1000 && !flag; i++)
         MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     tap(mine == -1, "the receive waits");

@@ -5,7 +5,7 @@
 
 int main(int argc, char **argv)
 {
-    /* The number of processes, and the right answers. */
+    /* The number of processes, and the expected results. */
     static const int right[][4] = { { 72, 9, 8, 1 }, { 16384, 32, 32, 16 }, { 1536, 16, 12, 8 }, { 2310, 15, 14, 11 } };
     tap_begin(&argc, &argv);
     for (int i = 0; i < 4; i++) {

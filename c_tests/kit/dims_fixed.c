@@ -1,5 +1,5 @@
-/* "An error will occur if nnodes is not a multiple of the product of all dims[i] that are not 0", "negative input values of
- * dims[i] are erroneous", and what is set is not changed (MPI 5.0, 8.5.2).
+/* "An error will occur if nnodes is not a multiple of the product of all dims[i] that are not 0", "negative input
+ * values of dims[i] are erroneous", and fixed entries do not change (MPI 5.0, 8.5.2).
  * mpiexec -n 1 ./dims_fixed */
 #include "tap.h"
 

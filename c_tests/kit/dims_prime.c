@@ -1,4 +1,4 @@
-/* A large prime number of processes has an answer as well (MPI 5.0, 8.5.2).
+/* A large prime number of processes has a result (MPI 5.0, 8.5.2).
  * mpiexec -n 1 ./dims_prime */
 #include "tap.h"
 

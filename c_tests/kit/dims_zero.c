@@ -1,4 +1,4 @@
-/* No processes are no grid: an error, not an endless loop (MPI 5.0, 8.5.2: nnodes is a positive integer).
+/* Zero processes cause an error, not an endless loop (MPI 5.0, 8.5.2: nnodes is a positive integer).
  * mpiexec -n 1 ./dims_zero */
 #include "tap.h"
 

@@ -1,5 +1,5 @@
-/* MPI_TYPE_FREE: "Any communication that is currently using this datatype will complete normally" (MPI 5.0, 5.1.9). A
- * persistent request uses it until that is freed.
+/* MPI_TYPE_FREE: "Any communication that is currently using this datatype will complete normally" (MPI 5.0,
+ * 5.1.9). A persistent request uses the datatype until the request is freed.
  * mpiexec -n 2 ./freed_datatype */
 #include "tap.h"
 
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 #endif
         MPI_Type_free(&spread);
         for (int i = 0; i < 8; i++) {
-            /* Its place in memory may be another's now. */
+            /* Another datatype may reuse its memory. */
             MPI_Datatype other;
             MPI_Type_vector(2, 2, 3, MPI_DOUBLE, &other);
             MPI_Type_commit(&other);

@@ -1,5 +1,5 @@
-/* Topologies are made on any intra-communicator, also on one that has a topology, and the new communicator has the new one
- * (MPI 5.0, 8.5).
+/* A topology can be created on any intra-communicator, even on one with a topology, and the new communicator has
+ * the new topology (MPI 5.0, 8.5).
  * mpiexec -n 4 ./graph_of_grid */
 #include "tap.h"
 

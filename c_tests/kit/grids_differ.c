@@ -1,5 +1,5 @@
-/* Ranks that pass different sizes of one grid, which must be identical on all (MPI 5.0, 8.4): an error on each, neither a
- * hang nor two grids in one. The standard calls for no error.
+/* Ranks pass different sizes of a grid, which must be identical on all (MPI 5.0, 8.4): each gets an error; they
+ * neither hang nor create two grids in one. The standard requires no error.
  * mpiexec -n 4 ./grids_differ */
 #include "tap.h"
 

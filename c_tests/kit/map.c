@@ -1,5 +1,5 @@
-/* The reordered rank of the calling process, or MPI_UNDEFINED if it does not belong to the grid or graph (MPI 5.0, 8.5.8 and
- * 8.5.9): each rank below the number of cells once.
+/* The reordered rank of the calling process, or MPI_UNDEFINED if it does not belong to the grid or graph (MPI 5.0,
+ * 8.5.8 and 8.5.9): each rank below the number of cells occurs once.
  * mpiexec -n 4 ./map */
 #include "tap.h"
 

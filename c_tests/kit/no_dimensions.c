@@ -1,5 +1,5 @@
-/* "If ndims is zero then a zero-dimensional Cartesian topology is created" (MPI 5.0, 8.5.1): one process has it, and queries
- * leave what they are given alone.
+/* "If ndims is zero then a zero-dimensional Cartesian topology is created" (MPI 5.0, 8.5.1): one process has it,
+ * and queries do not touch their arrays.
  * mpiexec -n 2 ./no_dimensions */
 #include "tap.h"
 

@@ -1,5 +1,5 @@
-/* A constructor with an argument that is wrong on one rank: that rank gets an error, and the others do not wait for ever.
- * The standard leaves open what becomes of them.
+/* A constructor with an argument that is wrong on one rank: that rank gets an error, and the others do not wait
+ * forever. The standard leaves their result open.
  * mpiexec -n 3 ./one_is_wrong */
 #include "tap.h"
 

@@ -1,5 +1,5 @@
-/* A dimension and a rank that the grid does not have are errors, and so are coordinates out of range in a dimension that is
- * not periodic (MPI 5.0, 8.5.5 and 8.5.6).
+/* A dimension or a rank out of range is an error, and so are coordinates out of range in a dimension that is not
+ * periodic (MPI 5.0, 8.5.5 and 8.5.6).
  * mpiexec -n 2 ./out_of_range */
 #include "tap.h"
 

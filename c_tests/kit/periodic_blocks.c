@@ -1,5 +1,6 @@
-/* The neighbors in a grid are, for each dimension, the one behind and the one in front, and what goes to the one in front
- * comes from behind: blocks pair by direction, also where both neighbors are one process (MPI 5.0, 8.6). In all functions.
+/* The neighbors in a grid are, for each dimension, the one behind and the one in front, and a block sent forward
+ * arrives from behind: blocks pair by direction, even if both neighbors are one process (MPI 5.0, 8.6). This holds
+ * for all functions.
  * mpiexec -n 2 (or 1) ./periodic_blocks */
 #include "tap.h"
 
@@ -67,7 +68,7 @@ int main(int argc, char **argv)
             PERSISTENT(_c, large, far, places);
         }
 #endif
-        /* What is gathered is one block for all. */
+        /* Gather functions send one block to all neighbors. */
         int left[4] = { 10 * behind, 10 * front, 10 * rank, 10 * rank };
         memcpy(expected, left, sizeof left);
         AT_ONCE(allgather, sent, 1, MPI_INT, got, 1, MPI_INT);

@@ -1,5 +1,5 @@
-/* Several edges between two processes are allowed, and edges of a process to itself: each has its block, in the order of the
- * lists (MPI 5.0, 8.5.4 and 8.6).
+/* Several edges between two processes are allowed, and edges of a process to itself: each edge has its block, in
+ * the order of the lists (MPI 5.0, 8.5.4 and 8.6).
  * mpiexec -n 2 ./repeated_edges */
 #include "tap.h"
 

@@ -1,4 +1,5 @@
-/* The Test Anything Protocol, of all processes together: a point holds if it does on each. Rank 0 prints. */
+/* The Test Anything Protocol for all processes together: a point is "ok" if it holds on each process. Rank 0
+ * prints. */
 #ifndef KIT_TAP_H
 #define KIT_TAP_H
 
@@ -26,7 +27,7 @@ static inline void tap_begin(int *argc, char ***argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
-/* All processes call this alike. */
+/* Collective. */
 __attribute__((format(printf, 2, 3))) static inline int tap(int holds, const char *format, ...)
 {
     char text[200];

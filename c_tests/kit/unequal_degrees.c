@@ -1,5 +1,5 @@
-/* A list of counts, displacements or datatypes has an entry for each neighbor on its own side: the
- * lists of what is received have the length indegree, the others outdegree (MPI 5.0, 8.6).
+/* A list of counts, displacements or datatypes has an entry for each neighbor on its side: lists for receives have
+ * the length indegree, the others outdegree (MPI 5.0, 8.6).
  * mpiexec -n 3 ./unequal_degrees */
 #include "tap.h"
 
@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     MPI_Comm graph;
     MPI_Request request;
     tap_begin(&argc, &argv);
-    /* Rank 0 sends to all others, and only rank 1 sends something to it. */
+    /* Rank 0 sends to all others; only rank 1 sends to rank 0. */
     int one[1] = { 1 }, zero[1] = { 0 }, is_root = tap_rank == 0;
     for (int i = 1; i < tap_size; i++)
         others[i - 1] = i;

@@ -1,11 +1,12 @@
-/* What a program may do in the callbacks of its attributes while their communicator is copied or freed: ask for topologies,
- * communicate, and create grids. It gets the same answers as from the host alone, and none of its attributes is lost. */
+/* A program may query topologies, communicate, and create grids in callbacks of its attributes, while their
+ * communicator is copied or freed. It gets the same results as on the bare host, and loses no attribute. */
 #include "../check.h"
 
-/* With more than a few the topology of a duplicate may go before the program's attributes on Open MPI. */
+/* With more than a few attributes, Open MPI may delete the topology of a duplicate before the attributes of the
+ * program. */
 enum { ROUNDS = 20, FEW_KEYS = 12, MOST_KEYS = 24 };
 
-/* What the callbacks do; some in those that copy alone. */
+/* The actions of the callbacks; some only while copying. */
 static enum { ASKS, ASKS_IN_COPIES, MAPS, SENDS_IN_COPIES, CREATES, EXCHANGES } does;
 
 static int keys[MOST_KEYS], values[MOST_KEYS], copied, deleted, refuses, kinds_wrong, expected;
@@ -91,7 +92,7 @@ static void set(MPI_Comm comm, int count)
         CHECK(MPI_Comm_set_attr(comm, keys[i], &values[i]) == MPI_SUCCESS);
 }
 
-/* Communicators without a topology, whose handles go to grids afterwards. */
+/* Communicators without a topology, whose handles grids reuse later. */
 static void ask_while_deleted(void)
 {
     static const char *ways[] = { "freed", "deleted", "replaced" };
@@ -116,7 +117,7 @@ static void ask_while_deleted(void)
     }
 }
 
-/* Every attribute is copied and deleted, however many there are. */
+/* All attributes are copied and deleted, whatever their number. */
 static void copy_and_delete(const char *what, MPI_Comm of, int most)
 {
     int lost = 0, calls_wrong = 0;
@@ -140,7 +141,7 @@ static void copy_and_delete(const char *what, MPI_Comm of, int most)
     say("%s: %d attributes lost, %d with wrong calls, %d wrong kinds\n", what, lost, calls_wrong, kinds_wrong);
 }
 
-/* MPI_COMM_SELF carries attributes too. */
+/* MPI_COMM_SELF has attributes too. */
 static void copy_self(void)
 {
     int lost = 0;
@@ -163,7 +164,7 @@ static void copy_self(void)
     say("self: %d attributes lost, %d copied\n", lost, copied);
 }
 
-/* A grid or a duplicate of it is a grid until it is gone. */
+/* A grid and its duplicate stay grids until they are freed. */
 static void ask_while_grids_go(int count)
 {
     MPI_Comm grid, twin, third;
@@ -182,7 +183,7 @@ static void ask_while_grids_go(int count)
     say("%d on its duplicate: %d deleted, %d wrong kinds\n", count, deleted, kinds_wrong);
 }
 
-/* A callback refuses that its attribute is deleted, and the communicator stays. */
+/* A callback refuses to delete its attribute, and the communicator stays. */
 static void refuse(int duplicates)
 {
     MPI_Comm grid = grid_on(MPI_COMM_WORLD), other;
@@ -198,7 +199,7 @@ static void refuse(int duplicates)
     int code = MPI_Comm_free(&grid);
     int ndims = -1;
     say("refused after %d duplicates: %d deleted, ", duplicates, deleted);
-    /* MPICH 4.0 frees it all the same. */
+    /* MPICH 4.0 frees it nevertheless. */
     if (code == MPI_SUCCESS) {
         say("freed\n");
         return;
@@ -216,7 +217,7 @@ int main(int argc, char **argv)
 {
     int dims[2] = { 1, 1 }, periods[2] = { 1, 1 };
     begin(&argc, &argv);
-    /* Half of the keys before the first topology, half after it. */
+    /* Half of the keys are created before the first topology, half after it. */
     for (int i = 0; i < MOST_KEYS / 2; i++)
         MPI_Comm_create_keyval(copy, delete, &keys[i], NULL);
     dims[0] = world_size;

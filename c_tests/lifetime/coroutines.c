@@ -1,9 +1,8 @@
-/* Different topologies at once on the ranks of one program, with a message to another rank between any
- * two calls. Where all ranks are coroutines of one process (SMPI) each such message is a switch: what
- * the library would keep for "this rank" in a static or thread-local variable would be another rank's.
+/* Different topologies at once on the ranks of one program, with a message to another rank between any two calls.
+ * If all ranks are coroutines of one process (SMPI), each message switches the rank: a static or thread-local
+ * variable of the library would then belong to another rank.
  *
- * For the same reason there are no static variables here, and so not check.h either: the program works
- * also where ranks share them. */
+ * For the same reason this program has no static variables and no check.h: it also works if ranks share them. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 
 enum { KINDS = 6, MOST_NDIMS = 3, MOST_DEGREE = 2 * MOST_NDIMS };
 
-/* One process, and its part of the world. */
+/* A process, and its part of the world. */
 struct self {
     int world_rank, world_size, passed, failed, turns;
     int kind, rank, size; /* of the part */
@@ -37,7 +36,7 @@ static int check(struct self *self, int holds, const char *condition, int line)
     return holds;
 }
 
-/* A message along a ring of all ranks: this rank goes on when others have run. */
+/* Passes a message along a ring of all ranks: this rank continues after the others ran. */
 static void turn(struct self *self)
 {
     int step = 1 + self->turns % 5, sent = self->world_rank + 1000 * self->turns, received = -1;
@@ -49,7 +48,7 @@ static void turn(struct self *self)
     self->turns++;
 }
 
-/* A call, and a turn after it. */
+/* A call, then a turn of the other ranks. */
 #define CALL(call)                                                                                 \
     do {                                                                                           \
         int code_of_call = (call);                                                                 \
@@ -62,7 +61,7 @@ static void add(int *list, int *length, int neighbor)
     list[(*length)++] = neighbor;
 }
 
-/* Grids of 1 to 3 dimensions, rings as a graph and as distributed graphs; a size of its own each. */
+/* Grids of 1 to 3 dimensions, rings as a graph and as distributed graphs, each of another size. */
 static struct shape shape_of(const struct self *self)
 {
     struct shape shape = { .topology = MPI_CART };
@@ -72,7 +71,7 @@ static struct shape shape_of(const struct self *self)
     case 1:
     case 2:
         shape.ndims = self->kind + 1;
-        /* The first dimension has what is left of the others, which have two where that fits. */
+        /* Other dimensions have two cells if possible, and the first has the rest. */
         for (int d = shape.ndims - 1, left = self->size; d >= 0; d--) {
             shape.dims[d] = d == 0 ? left : left % 2 ? 1 : 2;
             left /= shape.dims[d];
@@ -143,7 +142,7 @@ static void ask_cart(struct self *self, const struct shape *shape, MPI_Comm comm
     int ndims, dims[MOST_NDIMS], periods[MOST_NDIMS], coords[MOST_NDIMS], rank;
     CALL(MPI_Cartdim_get(comm, &ndims));
     CHECK(ndims == shape->ndims);
-    /* The coordinates are those of the rank that asks, whoever asked last. */
+    /* The coordinates belong to the calling rank, whichever rank called before. */
     CALL(MPI_Cart_get(comm, MOST_NDIMS, dims, periods, coords));
     for (int d = 0; d < shape->ndims; d++)
         CHECK(dims[d] == shape->dims[d] && !periods[d] == !shape->periods[d]);
@@ -177,7 +176,7 @@ static void ask_dist_graph(struct self *self, const struct shape *shape, MPI_Com
     CHECK(weights[0] == 10 + self->kind && weights[1] == 10 + self->kind);
 }
 
-/* Each block says who sent it, to whom and in which turn of this part. */
+/* Each block holds its sender, its receiver, and the turn of its part. */
 static int block(const struct self *self, int from, int to, int round)
 {
     return ((self->kind * 8 + round) * 2048 + from) * 2048 + to;
@@ -191,7 +190,7 @@ static void exchange(struct self *self, const struct shape *shape, MPI_Comm comm
         received[i] = -1;
     for (int i = 0; i < shape->outdegree; i++)
         sent[i] = block(self, self->rank, shape->to[i], round);
-    /* The host's way is O(ranks) messages a rank. */
+    /* The host sends O(ranks) messages from each rank. */
     if (round == 0 && self->world_size <= 128) {
         CALL(MPI_Ineighbor_alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, comm, &request));
         CALL(MPI_Wait(&request, MPI_STATUS_IGNORE));
@@ -203,7 +202,7 @@ static void exchange(struct self *self, const struct shape *shape, MPI_Comm comm
     }
 }
 
-/* Wrong calls of a class that depends on the part, in between those of others. */
+/* Wrong calls with an error class of the part, between those of other parts. */
 static void be_wrong(struct self *self, const struct shape *shape, MPI_Comm comm, MPI_Comm part)
 {
     int out[MOST_NDIMS + 1], wanted, code, class;
@@ -237,12 +236,12 @@ static void ask(struct self *self, const struct shape *shape, MPI_Comm comm)
         ask_graph(self, shape, comm);
     if (topology == MPI_DIST_GRAPH)
         ask_dist_graph(self, shape, comm);
-    /* Parts have asked as often as they have functions and dimensions; all turn equally often. */
+    /* Parts make different numbers of calls; all ranks switch equally often. */
     while (self->turns % 16)
         turn(self);
 }
 
-/* As one part of the world that is of a kind, and in the next round of the next one. */
+/* The kind of a part in a round; it changes from round to round. */
 static void round_of(struct self *self, int round)
 {
     MPI_Comm part, comm, copy;
@@ -262,7 +261,7 @@ static void round_of(struct self *self, int round)
     exchange(self, &shape, comm, 1);
     be_wrong(self, &shape, comm, part);
     CALL(MPI_Comm_free(&comm));
-    /* The handle of what is freed may be given out again, to another rank as well. */
+    /* A freed handle may be reused, also for another rank. */
     comm = create(self, &shape, part);
     ask(self, &shape, copy);
     exchange(self, &shape, copy, 2);
@@ -278,7 +277,7 @@ static void round_of(struct self *self, int round)
 int main(int argc, char **argv)
 {
     struct self here = { 0 }, *self = &here;
-    /* In each round a rank is in another part. */
+    /* A rank changes its part in each round. */
     int sums[2], rounds = argc > 1 ? atoi(argv[1]) : 3;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &self->world_rank);

@@ -1,6 +1,6 @@
-/* To be preloaded: a process is killed at one of its calls that change files. DYING_IN is what the paths of those files begin with,
- * DYING_AT the number of the call, which is not made, but for a write: half of it is. DYING, if it is set, is a file with the
- * number of another process, which is killed instead. */
+/* Preloaded: kills a process at one of its calls that change files. DYING_IN is the prefix of their paths,
+ * DYING_AT the number of the call, which is not made; of a write, half is made. DYING names a file with the number
+ * of another process to kill instead. */
 #define _GNU_SOURCE
 #include "interposed.h"
 #include <signal.h>
@@ -9,13 +9,13 @@
 
 static int calls;
 
-/* A job without its launcher may wait for ever. */
+/* A job may wait forever without its launcher. */
 __attribute__((constructor)) static void begin(void)
 {
     alarm(30);
 }
 
-/* Whether it is this call. */
+/* Returns whether this is the call. */
 static int is_last(const char *path)
 {
     const char *start = getenv("DYING_IN"), *at = getenv("DYING_AT");

@@ -1,5 +1,6 @@
-/* The first topologies of a process, made by many threads at once (MPI_THREAD_MULTIPLE), of the kind for which the host
- * is asked about its own distributed graphs: Open MPI 4 loads its part for topologies at the first, without a lock. */
+/* The first topologies of a process, created by many threads at once (MPI_THREAD_MULTIPLE). Cartograph asks the
+ * host about its own distributed graphs then, and Open MPI 4 loads its topology component at the first one,
+ * without a lock. */
 #define _GNU_SOURCE
 #include "worker.h"
 
@@ -9,11 +10,11 @@ enum { THREADS = 8 };
 #include <dlfcn.h>
 #include <unistd.h>
 
-/* The number of times that the host has begun to load its part for topologies: twice is a race, which crashes now and then. */
+/* Counts how often the host began to load its topology component: twice is a race, which sometimes crashes. */
 static int loading;
 
-/* Stands in front of the host's, which loads the parts of a framework, called by its second field. The first to come
- * here waits for a second. */
+/* Intercepts the host's function that loads the components of a framework by its second field. The first thread
+ * waits here for a second. */
 int mca_base_framework_components_open(const char **framework, unsigned flags)
 {
     int (*host)(const char **, unsigned);

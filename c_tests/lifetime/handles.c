@@ -1,15 +1,14 @@
-/* Handles that are used again: a communicator is freed, and another one gets its handle, of another kind
- * or without a topology. What is said of it must be true of the new one, whatever was kept of the old:
- * after a free, after a dup and a free of the original, after a free inside of an attribute's callback,
- * and with several threads that do this at once. */
+/* Reused handles: a communicator is freed, and another one with another topology or none gets its handle. Queries
+ * must describe the new communicator: after a free, after a dup and a free of the original, after a free in a
+ * callback of an attribute, and with several threads at once. */
 #include "worker.h"
 
 enum { THREADS = 6, ROUNDS = 300, LIVE = 40, KINDS = 5 };
 
-/* The number of times that each thread got the handle of a communicator that it had just freed. */
+/* Counts for each thread how often it got the handle of a communicator that it had just freed. */
 static int reused[THREADS];
 
-/* A communicator that can be told from others by its kind and its number. */
+/* A communicator that its kind and number identify. */
 struct made {
     MPI_Comm comm;
     int kind, number;
@@ -36,7 +35,7 @@ static void make(struct worker *me, struct made *made, int kind, int number)
         HOLDS(MPI_Comm_dup(me->comm, &made->comm) == MPI_SUCCESS);
         break;
     default:
-        /* A dup whose original is gone. */
+        /* A duplicate whose original is freed. */
         HOLDS(MPI_Cart_create(me->comm, number, ones, zeros, 0, &whole) == MPI_SUCCESS);
         HOLDS(MPI_Comm_dup(whole, &made->comm) == MPI_SUCCESS);
         HOLDS(MPI_Comm_free(&whole) == MPI_SUCCESS);
@@ -81,13 +80,13 @@ static void *come_and_go(void *argument)
         struct made one;
         make(me, &one, (round + me->index) % KINDS, 1 + round % 7);
         reused[me->index] += one.comm == last;
-        /* Twice: what is said a second time may come from elsewhere. */
+        /* Twice, since the second result may come from a cache. */
         look(me, &one);
         look(me, &one);
         last = one.comm;
         HOLDS(MPI_Comm_free(&one.comm) == MPI_SUCCESS);
     }
-    /* More of them than anyone keeps for speed, which are replaced one by one. */
+    /* More communicators than a cache holds, replaced one by one. */
     for (int i = 0; i < LIVE; i++)
         make(me, &all[i], (i + me->index) % KINDS, 1 + i % 7);
     for (int round = 0; round < ROUNDS; round++) {
@@ -106,11 +105,12 @@ static void *come_and_go(void *argument)
     return NULL;
 }
 
-/* ---- Inside of callbacks ---- */
+/* ---- In callbacks ---- */
 
 static int called;
 
-/* Frees the communicator that is the value, and looks at the one that goes, which is still there. */
+/* Frees the communicator in the value of the attribute, and queries the communicator being freed, which still
+ * works. */
 static int free_other(MPI_Comm comm, int keyval, void *value, void *state)
 {
     struct worker *me = state;
@@ -121,7 +121,7 @@ static int free_other(MPI_Comm comm, int keyval, void *value, void *state)
     HOLDS(MPI_Cartdim_get(comm, &ndims) == MPI_SUCCESS && ndims == 3);
     look(me, other);
     HOLDS(MPI_Comm_free(&other->comm) == MPI_SUCCESS);
-    /* Its handle may go to this one at once. */
+    /* The new communicator may get the handle at once. */
     make(me, other, (other->kind + 1) % KINDS, other->number);
     look(me, other);
     HOLDS(MPI_Cartdim_get(comm, &ndims) == MPI_SUCCESS && ndims == 3);
@@ -150,9 +150,9 @@ static void inside_of_callbacks(struct worker *me)
     HOLDS(MPI_Comm_free_keyval(&keyval) == MPI_SUCCESS);
 }
 
-/* ---- The caller's own place ---- */
+/* ---- The rank of the caller ---- */
 
-/* Parts of the world in which a process has other ranks, under handles that are used again. */
+/* Parts of the world with different ranks of a process, under reused handles. */
 static void own_place(struct worker *me)
 {
     for (int round = 0; round < 50; round++) {
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
         reuses += reused[i];
     say("handles: %d threads; communicators got the handle of one just freed %s\n", threads,
         reuses > ROUNDS ? "often" : reuses > 0 ? "at times" : "never");
-    /* Else nothing was tried here. */
+    /* Otherwise this program tested nothing. */
     CHECK(reuses > 0);
     return finish();
 }

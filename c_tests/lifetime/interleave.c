@@ -1,5 +1,5 @@
-/* Preloaded before the library: at each call into the host a thread may wait for others, by the number in INTERLEAVE, so that
- * threads meet in other places in each run. */
+/* Preloaded before the library: threads wait at calls into the host, chosen by the seed in INTERLEAVE, so that
+ * each run interleaves them differently. */
 #define _GNU_SOURCE
 #include "../mini/hostile.h"
 
@@ -34,7 +34,7 @@ static void wait_for_others(void)
     }
 }
 
-/* Who sees nothing pass has tried nothing. */
+/* A run without calls tested nothing. */
 __attribute__((destructor)) static void tell(void)
 {
     if (getenv("INTERLEAVE_TELL") && passed)

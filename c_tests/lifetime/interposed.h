@@ -1,14 +1,14 @@
-/* Functions of libc that a preloaded library stands before. */
+/* Helpers for functions of libc that a preloaded library intercepts. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/* Libc's function of this name. */
+/* The function of libc with this name. */
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-/* open or open64, after a statement about `path` and `flags`. */
+/* Defines open or open64, which first run a statement with `path` and `flags`. */
 #define OPEN(name, first) \
     int name(const char *path, int flags, ...) \
     { \
@@ -22,7 +22,7 @@
 
 enum { LONGEST_PATH = 4096 };
 
-/* The path of an open file; empty if it has none. */
+/* The path of an open file, or an empty string. */
 static void path_of(int file, char path[LONGEST_PATH])
 {
     char name[64];

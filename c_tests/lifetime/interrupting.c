@@ -1,8 +1,9 @@
-/* To be preloaded: signals interrupt a process all the time, and system calls on files.
+/* Preloaded: signals interrupt a process and its system calls on files all the time.
  *
- * A timer sends SIGALRM each 0.3 ms, whose handler does not restart system calls. A local disk is not interrupted by that,
- * others are: so each second call that opens, reads or writes a file fails with EINTR where its path begins as one of the
- * list INTERRUPTED, or is that of the process' own maps. At the end it says which of both happened. */
+ * A timer sends SIGALRM every 0.3 ms, and its handler does not restart system calls. Signals do not interrupt a
+ * local disk, but other file systems: so every second call that opens, reads or writes a file fails with EINTR if
+ * its path has a prefix listed in INTERRUPTED, or is the maps file of the process. At the end the library prints
+ * whether both happened. */
 #define _GNU_SOURCE
 #include "interposed.h"
 #include <errno.h>
@@ -19,7 +20,7 @@ static void count(int number)
     signals++;
 }
 
-/* Deleted by exec, as those of setitimer are not: the next program has no handler yet. */
+/* exec deletes this timer, unlike that of setitimer: the next program has no handler yet. */
 __attribute__((constructor)) static void begin(void)
 {
     struct sigaction action = { .sa_handler = count };

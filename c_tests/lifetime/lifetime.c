@@ -1,10 +1,10 @@
-/* Nothing is lost when communicators come and go: neither memory nor the communicators themselves, of
- * which hosts have some thousands. The argument is the number of rounds; one round makes, duplicates
- * and frees a communicator with a topology, of another kind each time, or fails to make one. */
+/* Creating and freeing communicators leaks neither memory nor communicators, of which hosts have some thousands.
+ * The argument is the number of rounds; each round creates, duplicates and frees a communicator with another kind
+ * of topology, or fails to create one. */
 #include "../check.h"
 #include <unistd.h>
 
-/* A CHECK that is quiet once a fault has been seen some times: what is wrong is so in every round. */
+/* A CHECK that stops printing after some failures: a fault repeats in each round. */
 #define HOLDS(condition) holds_at((condition), #condition, __LINE__)
 
 static void holds_at(int holds, const char *condition, int line)
@@ -27,7 +27,7 @@ static long resident(void)
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* The dup is freed last: it must hold on to the topology by itself. */
+/* The duplicate is freed last: it must keep the topology by itself. */
 static void dup_and_free(MPI_Comm *comm, int kind)
 {
     MPI_Comm dup;
@@ -91,7 +91,7 @@ static void dist_graph(int round)
     dup_and_free(&comm, MPI_DIST_GRAPH);
 }
 
-/* A grid that is too large, on every rank. */
+/* A grid that is too large on all ranks. */
 static void fault_everywhere(int round)
 {
     int dims[2] = { world_size, 2 + round % 5 }, periods[2] = { 0, 0 };
@@ -100,7 +100,7 @@ static void fault_everywhere(int round)
     HOLDS(class_of(code) == MPI_ERR_ARG && comm == MPI_COMM_NULL);
 }
 
-/* One rank alone passes a rank that there is not. */
+/* Only one rank passes a rank out of range. */
 static void fault_on_one_rank(int round)
 {
     int degree = 1, to = round % world_size == world_rank ? world_size : 0;
@@ -110,8 +110,8 @@ static void fault_on_one_rank(int round)
     HOLDS(class_of(code) == MPI_ERR_ARG && comm == MPI_COMM_NULL);
 }
 
-/* An edge leaves rank 0 and arrives nowhere, which is a fault with CARTOGRAPH_CHECK=edges. To find the edge that it names the constructor makes a
- * communicator of its own, and frees it. */
+/* An edge leaves rank 0 without a receiver, an error with CARTOGRAPH_CHECK=edges. To name the edge, the
+ * constructor creates and frees its own communicator. */
 static void edges_that_do_not_match(int round)
 {
     int to = round % world_size, outdegree = world_rank == 0;
@@ -121,7 +121,7 @@ static void edges_that_do_not_match(int round)
     HOLDS(class_of(code) == MPI_ERR_ARG && comm == MPI_COMM_NULL);
 }
 
-/* The host's own calls for a topology communicator, without a topology. */
+/* The host's calls for a topology communicator, without a topology. */
 static void host_alone(int round)
 {
     MPI_Comm comm, dup;
@@ -132,7 +132,7 @@ static void host_alone(int round)
     MPI_Comm_free(&dup);
 }
 
-/* The memory taken from a tenth of the rounds to their end; what happens once is over then. */
+/* The growth of memory after a tenth of the rounds, when one-time allocations are over. */
 static long growth(const char *name, int rounds, int number, void (*const kinds[])(int))
 {
     double start = MPI_Wtime();
@@ -147,8 +147,8 @@ static long growth(const char *name, int rounds, int number, void (*const kinds[
     return more;
 }
 
-/* The least growth of up to three measurements, on all processes until none is over the limit. A loss is
- * there each time; a pool that the host makes larger once (MPICH 5: 256 KiB) is not. */
+/* The smallest growth of up to three measurements, repeated until no process exceeds the limit. A leak shows in
+ * each; a pool that the host enlarges once (MPICH 5: 256 KiB) does not. */
 static long least_growth(const char *name, int rounds, int number, void (*const kinds[])(int), long limit)
 {
     long least = growth(name, rounds, number, kinds);
@@ -172,7 +172,7 @@ int main(int argc, char **argv)
     static void (*const kinds[])(int) = { cart, graph, adjacent, dist_graph, cart_sub };
     static void (*const faults[])(int) = { fault_everywhere, fault_on_one_rank,
                                            edges_that_do_not_match };
-    /* Four thousand rounds that lose 16 bytes each, of which malloc makes 32, are more than this. */
+    /* Four thousand leaks of 16 bytes, for which malloc takes 32, exceed this limit. */
     const long noise = 64 * 1024;
     int rounds = argc > 1 ? atoi(argv[1]) : 100000, dims[2], periods[2] = { 0, 0 };
     long own, more[3];
@@ -180,14 +180,14 @@ int main(int argc, char **argv)
     begin(&argc, &argv);
     dims[0] = world_size, dims[1] = 1;
     HOLDS(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid) == MPI_SUCCESS);
-    /* A host may keep something for itself each time; that is not ours. */
+    /* The host may leak by itself; that is not counted. */
     own = growth("the host alone", rounds, 1, nothing);
     if (own < 0)
         own = 0;
     more[0] = least_growth("grids", rounds, 1, carts, own + noise);
     more[1] = least_growth("all kinds", rounds, 5, kinds, own + noise);
     more[2] = least_growth("faults", rounds / 10 * 6, 3, faults, own + noise);
-    /* A few rounds, as for valgrind, are too short to have touched all that is used again and again. */
+    /* With a few rounds, as for valgrind, memory that is reused is still being allocated. */
     for (int i = 0; i < 3 && rounds >= 5000; i++)
         HOLDS(more[i] <= own + noise);
     MPI_Comm_free(&grid);

@@ -1,6 +1,6 @@
-/* MPI_Cart_map and MPI_Graph_map on several threads at once, with MPI_THREAD_MULTIPLE, on communicators whose layout is not
- * kept yet: all threads get the same answer, and none keeps anything with the communicator, whose attributes the host may be
- * copying in another call. */
+/* MPI_Cart_map and MPI_Graph_map on several threads at once (MPI_THREAD_MULTIPLE), on communicators whose layout
+ * is not cached: all threads get the same result, and none caches anything on the communicator, whose attributes
+ * the host may be copying in another call. */
 #define _GNU_SOURCE
 #include "../check.h"
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ static pthread_barrier_t start;
 static int mapping, sets;
 static __thread int is_mapping;
 
-/* Stands in front of the host's. */
+/* Intercepts the function of the host. */
 int PMPI_Comm_set_attr(MPI_Comm of, int keyval, void *value)
 {
     int (*host)(MPI_Comm, int, void *);
@@ -31,7 +31,7 @@ struct answer {
 static void ask(struct answer *answer)
 {
     int dims[1] = { world_size }, periods[1] = { 0 }, index[64], edges[64];
-    /* A ring that passes each second process first: nodes of neighbors in rank are a bad order. */
+    /* A ring through every second process first: consecutive ranks on a node are a bad order. */
     for (int i = 0; i < world_size; i++) {
         index[i] = i + 1;
         edges[i] = (i + 2) % world_size;
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     pthread_barrier_init(&start, NULL, THREADS);
     for (int round = 0; round < ROUNDS && provided == MPI_THREAD_MULTIPLE; round++) {
         struct answer answers[THREADS], after;
-        /* Other processes' turns on the way to the root make each round's communicator another one. */
+        /* Each round rotates the ranks, so that its communicator is a new one. */
         MPI_Comm_split(MPI_COMM_WORLD, 0, (world_rank * 3 + round) % world_size, &comm);
         for (int i = 0; i < THREADS; i++)
             if (pthread_create(&answers[i].thread, NULL, map, &answers[i]))
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     CHECK(sets == 0);
     if (provided == MPI_THREAD_MULTIPLE) {
         MPI_Allreduce(MPI_IN_PLACE, &mapping, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-        /* Else nothing was tried here. */
+        /* Otherwise this program tested nothing. */
         CHECK(mapping);
     }
     pthread_barrier_destroy(&start);

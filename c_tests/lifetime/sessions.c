@@ -1,17 +1,16 @@
-/* Sessions: topologies on communicators that come from a session and not from MPI_COMM_WORLD, in a
- * process that never calls MPI_Init. One session is open all the time, three others come and go. With
- * the argument "again" there is no such one, so that the host ends with each session and begins anew:
- * MPICH 4.0 and Open MPI 5.0 crash at the second one by themselves. With the argument "world" there is an
- * MPI_COMM_WORLD with topologies before, and of some communicators topologies from then on. Hosts without
- * sessions have nothing to check. */
+/* Sessions: topologies on communicators from a session instead of MPI_COMM_WORLD, in a process that never calls
+ * MPI_Init. One session stays open, three others open and close. With "again" no session stays open, so that the
+ * host ends with each session and starts again: MPICH 4.0 and Open MPI 5.0 crash at the second start. With "world"
+ * topologies on MPI_COMM_WORLD exist before, and topologies of some communicators continue to exist. Nothing is
+ * checked on hosts without sessions. */
 #include "../check.h"
 
-/* Open MPI 5 has sessions and calls itself MPI 3.1. */
+/* Open MPI 5 has sessions, but reports MPI 3.1. */
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 
 static int wrong_copy, wrong_delete;
 
-/* The program's own attribute must stay the program's. */
+/* The attribute of the program must not change. */
 static int copy(MPI_Comm comm, int keyval, void *state, void *value, void *copied, int *flag)
 {
     (void)comm, (void)keyval;
@@ -59,7 +58,7 @@ static void topologies(MPI_Comm comm, int round)
     CHECK(in == from && out == to && weights[0] == 9 && weights[1] == 9);
     CHECK(MPI_Comm_free(&ring) == MPI_SUCCESS);
 
-    /* In the second dimension every process is its own neighbor. */
+    /* Each process is its own neighbor in the second dimension. */
     int sent[4] = { world_rank, world_rank, 10, 11 }, arrived[4] = { -1, -1, -1, -1 };
     MPI_Request request;
     periods[1] = 1;
@@ -79,7 +78,7 @@ static void topologies(MPI_Comm comm, int round)
     printf("rank %d session %d: topologies are made, queried and freed\n", world_rank, round);
 }
 
-/* An error goes to the handler of the communicator, which is there without MPI_Init. */
+/* An error calls the handler of the communicator, which works without MPI_Init. */
 static void error(MPI_Comm comm, int round)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
@@ -106,7 +105,7 @@ static void session(int round)
           == MPI_SUCCESS);
     MPI_Group_free(&group);
 
-    /* In the second session this may get the number that our key had in the first. */
+    /* In the second session this key may get the number of Cartograph's key in the first. */
     CHECK(MPI_Comm_create_keyval(copy, delete, &keyval, &wrong_copy) == MPI_SUCCESS);
     CHECK(MPI_Comm_set_attr(comm, keyval, &checks_passed) == MPI_SUCCESS);
     topologies(comm, round);
@@ -122,7 +121,7 @@ static void session(int round)
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
 }
 
-/* The world comes and goes; what a session has made stays. */
+/* The world is initialized and finalized; communicators of a session stay. */
 static void world(int *argc, char ***argv, MPI_Session outer)
 {
     int dims[1], periods[1] = { 1 }, size, kind = -1, sent[2], got[2], source, dest, reorder;
@@ -141,14 +140,14 @@ static void world(int *argc, char ***argv, MPI_Session outer)
         MPI_Group_free(&group);
         MPI_Comm_size(comm, &size);
         dims[0] = size;
-        /* Where processes run is kept with the communicator. */
+        /* The layout is cached on the communicator. */
         CHECK(MPI_Cart_create(comm, 1, dims, periods, 1, &cart) == MPI_SUCCESS);
     }
     MPI_Finalize();
     if (outer == MPI_SESSION_NULL)
         return;
 
-    /* Neither MPI_COMM_WORLD nor MPI_COMM_SELF may be used from here on. */
+    /* MPI_COMM_WORLD and MPI_COMM_SELF are invalid from here on. */
     for (reorder = 0; reorder < 2; reorder++) {
         CHECK(MPI_Cart_create(comm, 1, dims, periods, reorder, &more) == MPI_SUCCESS);
         CHECK(MPI_Topo_test(more, &kind) == MPI_SUCCESS && kind == MPI_CART);

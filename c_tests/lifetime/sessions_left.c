@@ -1,7 +1,7 @@
-/* Sessions whose communicators are left to their ends, in turn. Each letter of the argument is a part of the program's life:
- * s, a session; w, MPI_Init to MPI_Finalize; o, a session that stays open to the end, so that the host does. Otherwise it
- * ends with each part and begins anew with the next, in which handles, keys and error codes come again for something else.
- * Hosts without sessions have nothing to check. */
+/* Sessions that end before their communicators are freed. Each letter of the argument is a part of the run: s, a
+ * session; w, MPI_Init to MPI_Finalize; o, a session that stays open to the end and keeps the host running.
+ * Otherwise the host ends with each part and starts again with the next, where handles, keys and error codes are
+ * reused. Nothing is checked on hosts without sessions. */
 #include "../check.h"
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
@@ -50,7 +50,7 @@ static void halo(MPI_Comm cart)
     MPI_Type_free(&pair);
 }
 
-/* Makes, queries and uses topologies, and leaves one for each communicator. */
+/* Creates, queries and uses topologies, and leaves one on each communicator. */
 static MPI_Comm leave(MPI_Comm comm)
 {
     int size, keyval, found, class = -1, length, periods[1] = { 1 }, large[1] = { 1 << 20 };
@@ -60,7 +60,7 @@ static MPI_Comm leave(MPI_Comm comm)
 
     MPI_Comm_size(comm, &size);
     MPI_Comm_rank(comm, &world_rank);
-    /* The number that a key of ours had before, if any. */
+    /* The number of a key in an earlier part, if any. */
     CHECK(MPI_Comm_create_keyval(copy, delete, &keyval, &wrong_callbacks) == MPI_SUCCESS);
     CHECK(MPI_Comm_set_attr(comm, keyval, &checks_passed) == MPI_SUCCESS);
     CHECK(MPI_Comm_dup(comm, &dup) == MPI_SUCCESS);

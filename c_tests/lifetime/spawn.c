@@ -1,5 +1,5 @@
-/* Two processes start two more by MPI_Comm_spawn, and all four make one grid. Each says whose the chapter is in it,
- * which the words of an error tell. */
+/* Two processes start two more by MPI_Comm_spawn, and all four create one grid. Each reports whether Cartograph or
+ * the host answers, by the text of an error. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Many threads at once, with MPI_THREAD_MULTIPLE: the first topology calls of the process, queries of
- * shared communicators, communicators that come and go, and errors with their texts. */
+/* Many threads at once (MPI_THREAD_MULTIPLE): the first topology calls of the process, queries of shared
+ * communicators, communicators created and freed, and errors with their texts. */
 #define _GNU_SOURCE
 #include "worker.h"
 #include <dlfcn.h>
@@ -7,15 +7,15 @@
 
 enum { CREATORS = 2, QUERIERS = 8, FAULTS = 5, FIRST = 8, THREADS = CREATORS + QUERIERS + FAULTS };
 
-static MPI_Comm grid, graph, adjacent; /* Shared by all that query. */
+static MPI_Comm grid, graph, adjacent; /* Shared by all threads with queries. */
 static pthread_barrier_t start, lockstep;
 static int creating = CREATORS;
 
-/* ---- The first topology of the process, made by several threads at once ---- */
+/* ---- The first topology of the process, created by several threads at once ---- */
 
 static int keys_made;
 
-/* Stands in front of the host's. The first to come here waits for a second, so that there is a race. */
+/* Intercepts the function of the host. The first thread waits here for a second, which makes a race certain. */
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *delete,
                             int *keyval, void *state)
 {
@@ -35,7 +35,7 @@ static void *first(void *argument)
     MPI_Comm comm, dup;
     pthread_barrier_wait(&start);
     HOLDS(MPI_Cart_create(me->comm, 2, dims, periods, 0, &comm) == MPI_SUCCESS);
-    /* By now there is one key, and every topology must be found by it. */
+    /* There is one key now, and each topology must be found by it. */
     pthread_barrier_wait(&start);
     HOLDS(MPI_Topo_test(comm, &kind) == MPI_SUCCESS && kind == MPI_CART);
     HOLDS(MPI_Cart_get(comm, 2, got_dims, got_periods, coords) == MPI_SUCCESS);
@@ -47,7 +47,7 @@ static void *first(void *argument)
     return NULL;
 }
 
-/* ---- Communicators that come and go ---- */
+/* ---- Communicators created and freed ---- */
 
 static void *create(void *argument)
 {
@@ -86,10 +86,10 @@ static void *create(void *argument)
     return NULL;
 }
 
-/* Queries go on for as long as communicators are made, so that all of it happens at once. */
+/* Queries last as long as communicators are created, so that both happen at once. */
 static int goes_on(int round)
 {
-    /* Threads that never wait would leave those that create no processor. */
+    /* Threads that never wait would take all processors. */
     if (round % 16 == 15)
         usleep(500);
     return round < 100 || (__atomic_load_n(&creating, __ATOMIC_RELAXED) && round < 20000);
@@ -136,7 +136,7 @@ static void *query(void *argument)
 
 /* ---- Errors ---- */
 
-/* A call that fails with the class returned, and a word that its text must have. */
+/* A call that fails; returns the expected class, and a word of the expected text. */
 static int fail(int way, int number, char *word, int *code)
 {
     int dims[2] = { -number, 0 }, place[2];
@@ -164,8 +164,8 @@ static int fail(int way, int number, char *word, int *code)
     }
 }
 
-/* All fail at once, by turns each in its own way and all in the same, and each finds its own text. They
- * wait for each other: a text is there until many more errors have happened, not for ever. */
+/* All threads fail at once, alternately with different and equal errors, and each finds its own text. They wait
+ * for each other, since a text is kept only for a limited number of errors. */
 static void *fault(void *argument)
 {
     struct worker *me = argument;
@@ -186,7 +186,7 @@ static void *fault(void *argument)
 
 /* ---- */
 
-/* The shared communicators: a ring of all, a node with two loops, and a loop of each process. */
+/* The shared communicators: a ring of all processes, a node with two loops, and a loop for each process. */
 static void share(void)
 {
     int dims[2] = { 1, world_size }, periods[2] = { 0, 1 }, index[1] = { 2 }, edges[2] = { 0, 0 };
@@ -222,7 +222,7 @@ int main(int argc, char **argv)
     collect(early, FIRST);
     pthread_barrier_destroy(&start);
     say("threads: %d made the first topologies, %d of them a key\n", FIRST, keys_made);
-    /* Else nothing was tried here. */
+    /* Otherwise this program tested nothing. */
     CHECK(keys_made > 1);
 
     share();

@@ -1,4 +1,4 @@
-/* Threads that check at once: each counts for itself, since check.h counts for one thread. */
+/* Threads with their own counts of checks, since check.h counts for one thread only. */
 #ifndef CARTOGRAPH_WORKER_H
 #define CARTOGRAPH_WORKER_H
 
@@ -8,10 +8,10 @@
 struct worker {
     pthread_t thread;
     int index, passed, failed;
-    MPI_Comm comm; /* Its own, or MPI_COMM_NULL. */
+    MPI_Comm comm; /* Its own communicator, or MPI_COMM_NULL. */
 };
 
-/* As CHECK, in a function of the worker `me`. */
+/* Like CHECK, in a function of the worker `me`. */
 #define HOLDS(condition) holds_at(me, (condition), #condition, __FILE__, __LINE__)
 
 static inline void holds_at(struct worker *me, int holds, const char *condition, const char *file,
@@ -24,7 +24,7 @@ static inline void holds_at(struct worker *me, int holds, const char *condition,
                 condition);
 }
 
-/* Starts a thread for each. */
+/* Starts a thread for each worker. */
 static inline void run(void *(*body)(void *), struct worker *workers, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -34,7 +34,7 @@ static inline void run(void *(*body)(void *), struct worker *workers, int count)
     }
 }
 
-/* Waits for them, and adds what they counted to what check.h counts. */
+/* Waits for the workers, and adds their counts to those of check.h. */
 static inline void collect(struct worker *workers, int count)
 {
     for (int i = 0; i < count; i++) {

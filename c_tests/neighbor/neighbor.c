@@ -1,10 +1,10 @@
-/* Neighborhood collectives: every call on every kind of topology with many layouts of data. Each
- * value says who sent it, in which block and at which place; what no block covers must stay. */
+/* Neighborhood collectives: each function on each kind of topology, with many layouts of data. Each value holds
+ * its sender, block and position; memory outside of blocks must stay untouched. */
 #include "neighbor_topologies.h"
 
 enum { ROOM = 2048, GAP = -7777 };
 
-/* A datatype by the places of its ints. */
+/* A datatype, described by the positions of its ints. */
 struct layout {
     MPI_Datatype type;
     int ints, at[2], extent;
@@ -37,7 +37,7 @@ static void free_layouts(void)
         MPI_Type_free(&layouts[i].type);
 }
 
-/* The place of the i-th int of a block that starts at `start`. */
+/* The position of the i-th int of a block that starts at `start`. */
 static int place(const struct layout *layout, int start, int i)
 {
     return start + i / layout->ints * layout->extent + layout->at[i % layout->ints];
@@ -48,7 +48,7 @@ static int value(int round, int sender, int block, int i)
     return ((round * 16 + sender) * 32 + block) * 32 + i;
 }
 
-/* Ints in a block; both ends must agree, so it is said by sender and the sender's block. */
+/* The number of ints in a block. Both ends must agree, so it depends on the sender and the sender's block. */
 static int length(enum operation operation, int empty, int sender, int block)
 {
     if (empty)
@@ -60,7 +60,7 @@ static int length(enum operation operation, int empty, int sender, int block)
     return 6;
 }
 
-/* One call, and all that it takes. */
+/* A call with its arguments. */
 struct trial {
     const char *topology;
     MPI_Comm comm;
@@ -74,8 +74,8 @@ struct trial {
 
 static int send_room[ROOM], recv_room[ROOM], send_copy[ROOM], expected[ROOM];
 
-/* All blocks of operations without displacements lie one after the other; others go backwards, with
- * gaps between them, and in alltoallw each has another datatype. */
+/* Operations without displacements have consecutive blocks. The others have blocks in reverse order with gaps, and
+ * in alltoallw each block has its own datatype. */
 static const struct layout *block_layout(const struct trial *t, int first, int block)
 {
     return &layouts[t->operation == ALLTOALLW ? (first + block) % 4 : first];
@@ -126,7 +126,7 @@ static void fill(const struct trial *t, struct side *send, struct side *receive)
     receive->count = length(t->operation, t->empty, 0, 0) / layouts[t->receiving].ints;
     for (int block = 0; block < o->receives; block++) {
         int from = o->sender[block], sent = gathers ? 0 : o->sender_block[block];
-        /* Beyond an end any length will do. */
+        /* Beyond an end any length is valid. */
         int ints = length(t->operation, t->empty, from < 0 ? 1 : from, from < 0 ? 2 : sent);
         const struct layout *layout = block_layout(t, t->receiving, block);
         add_block(t, receive, o->receives, block, t->receiving, ints, recv_room);
@@ -176,7 +176,7 @@ static void run(struct trial t)
     }
     for (t.round = 0; t.round < rounds; t.round++) {
         if (t.mode == PERSISTENT) {
-            /* New contents; the arguments are the same again. */
+            /* Fills the buffers again; the arguments stay. */
             fill(&t, &send, &receive);
             code = MPI_Start(&request);
         }
@@ -192,8 +192,8 @@ static void run(struct trial t)
 /* The number of trials on one communicator. */
 enum extent { A_MODE_EACH, ALL_MODES, ALL_LAYOUTS };
 
-/* Where the turns of what is not tried on each communicator stand. All processes must be at the same
- * turn, those too that were left out of an earlier communicator. */
+/* Positions in the lists of variants that are not tried on each communicator. All processes must be at the same
+ * position, even those left out of an earlier communicator. */
 static int turn;
 
 static void try(const char *name, MPI_Comm comm, const struct oracle *oracle, enum extent extent)
@@ -272,7 +272,7 @@ static void grids(void)
             CHECK(MPI_Comm_dup(cart, &dup) == MPI_SUCCESS);
         else
             CHECK(duplicate_later(cart, &dup) == MPI_SUCCESS);
-        /* A duplicate does not need the original. */
+        /* A duplicate works without the original. */
         MPI_Comm_free(&cart);
         try(name, dup, &oracle, A_MODE_EACH);
         MPI_Comm_free(&dup);
@@ -309,7 +309,7 @@ static void graphs(void)
         graph = distributed_graph(MPI_COMM_WORLD, shape, &oracle);
         snprintf(name, sizeof name, "distributed graph %d", shape);
         with_duplicates(name, &graph, &oracle, ALL_MODES);
-        /* One process is left out where there are several. */
+        /* One process is left out if there are several. */
         int nodes = shape % 2 || world_size == 1 ? world_size : world_size - 1;
         graph = symmetric_graph(MPI_COMM_WORLD, shape, nodes, &oracle);
         snprintf(name, sizeof name, "graph %d", shape);

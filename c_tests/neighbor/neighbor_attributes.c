@@ -1,10 +1,10 @@
-/* Datatypes with attributes, in all neighborhood collectives: nothing is copied that the program did not copy, and each
- * attribute is deleted once, when its type is gone. */
+/* Datatypes with attributes in all neighborhood collectives: the library copies no attribute, and each attribute
+ * is deleted once, when its type is freed. */
 #include "neighbor_calls.h"
 
 enum { MOST = 4 * OPERATIONS * MODES };
 
-/* The types that were made, and how often the attribute of each was deleted. */
+/* The created types, and how often the attribute of each was deleted. */
 static int key, copied, made, deleted[MOST];
 
 static int copy(MPI_Datatype type, int keyval, void *state, void *value, void *new_value, int *flag)
@@ -88,15 +88,15 @@ int main(int argc, char **argv)
                 exchange(operation, mode, is_freed_early, ring);
                 exchange(operation, mode, is_freed_early, twin);
             }
-    /* A message that is yet to be received may hold its type. */
+    /* A pending message may hold its type. */
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_free(&ring);
     MPI_Comm_free(&twin);
     for (int i = 0; i < made; i++)
         left += deleted[i] != 1;
 #if defined(OMPI_MAJOR_VERSION)
-    /* A persistent request does not tell that it is freed: its types go with the next one that gets its handle, or when MPI
-     * ends. Those of a process alone never get one again. */
+    /* The library does not see when a persistent request is freed: its types are freed with the next request that
+     * gets the handle, or in MPI_Finalize. Requests of a single process never reuse a handle. */
     CHECK(world_size == 1 || left <= 1);
 #else
     CHECK(left == 0);

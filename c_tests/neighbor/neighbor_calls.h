@@ -1,12 +1,12 @@
-/* The neighborhood collectives behind one function: five operations, three ways to run each, counts
- * that are int or MPI_Count, whatever the host declares of them. */
+/* All neighborhood collectives behind one function: five operations in three modes, with counts of type int or
+ * MPI_Count, even if the host does not declare them. */
 #ifndef CARTOGRAPH_NEIGHBOR_CALLS_H
 #define CARTOGRAPH_NEIGHBOR_CALLS_H
 
 #include "../check.h"
 #include "neighbor_declared.h"
 
-/* Returns whether there are persistent requests: SMPI has none that Cartograph could use. */
+/* True if persistent collectives exist: SMPI has no persistent requests that Cartograph could use. */
 #if defined(SMPI_H)
 #define HAS_INIT 0
 #else
@@ -50,7 +50,7 @@ struct side {
                                          rcounts, r->distances, r->types, __VA_ARGS__);           \
     }
 
-/* Calls an operation; a request comes back unless it is blocking. */
+/* Calls an operation; returns a request unless it is blocking. */
 static inline int call(enum operation operation, enum mode mode, const struct side *s,
                        const struct side *r, MPI_Comm comm, MPI_Request *request)
 {
@@ -66,7 +66,7 @@ static inline int call(enum operation operation, enum mode mode, const struct si
     return MPI_ERR_OTHER;
 }
 
-/* The same by the functions with large counts. The arrays stay until the request is complete, and each thread has its own. */
+/* Likewise with large counts. The arrays must live until the request completes, so each thread has its own. */
 static inline int call_large(enum operation operation, enum mode mode, const struct side *s,
                              const struct side *r, MPI_Comm comm, MPI_Request *request)
 {

@@ -1,10 +1,9 @@
-/* The number of the host's communicators that topologies take: MPICH has room for 2,046 more at once. The
- * argument is the number of topologies, each with a collective in which every process is its own
- * neighbor. With "session" after it, one topology is a session's and outlives MPI_Finalize, which ends
- * MPI_COMM_SELF. */
+/* The number of host communicators that topologies use: MPICH has room for 2,046 more at once. The argument is the
+ * number of topologies, each with a collective in which each process is its own neighbor. With "session" after it,
+ * a topology of a session is used after MPI_Finalize, which frees MPI_COMM_SELF. */
 #include "neighbor_calls.h"
 
-/* In its second dimension every process is its own neighbor. */
+/* Each process is its own neighbor in the second dimension. */
 static MPI_Comm torus(MPI_Comm comm)
 {
     int size, ones[2] = { 1, 1 };
@@ -45,7 +44,7 @@ static void many(int count)
 
 enum { DIMS = 3 };
 
-/* A grid of which only the first dimension has more than one process. */
+/* A grid in which only the first dimension has more than one process. */
 static MPI_Comm line(MPI_Comm comm)
 {
     int dims[DIMS], zeros[DIMS] = { 0 };
@@ -65,8 +64,8 @@ static int exchange_along(MPI_Comm line, int number)
         && got[1] == (world_rank < world_size - 1 ? 10 * number + world_rank + 1 : -1);
 }
 
-/* Topologies of one communicator, each made before the last is freed: more than share a private communicator. The
- * communicator goes before the last two. */
+/* Topologies of one communicator, each created before the last one is freed: more than can share a private
+ * communicator. The parent is freed before the last two. */
 static void one_after_the_other(int count)
 {
     MPI_Comm base, last, next;

@@ -1,11 +1,11 @@
-/* The functions of the chapter that the host's mpi.h does not declare, as the standard does. They are weak:
- * a program that asks first whether there are any, as mpi4py does, starts on the bare host too. */
+/* Declares functions of the standard that the host's mpi.h lacks. They are weak: a program that checks for them
+ * first, like mpi4py, also starts on the bare host. */
 #ifndef CARTOGRAPH_NEIGHBOR_DECLARED_H
 #define CARTOGRAPH_NEIGHBOR_DECLARED_H
 
 #include <mpi.h>
 
-/* The functions of these that the host has itself. Open MPI 5 says that it is MPI 3.1, but has persistent ones. */
+/* Functions that the host has. Open MPI 5 reports MPI 3.1, but has persistent collectives. */
 #if MPI_VERSION >= 4
 #define HOST_HAS_LARGE 1
 #else
@@ -17,7 +17,7 @@
 #define HOST_HAS_INIT 0
 #endif
 
-/* The five operations: C counts, D displacements, and what comes behind. */
+/* The five operations: C is the type of counts, D that of displacements; the last parameters follow. */
 #define DECLARE_FIVE(PREFIX, SUFFIX, C, D, ...)                                                          \
     int PREFIX##allgather##SUFFIX(const void *, C, MPI_Datatype, void *, C, MPI_Datatype, __VA_ARGS__)   \
         __attribute__((weak));                                                                           \

@@ -1,5 +1,5 @@
-/* Errors that the program handles: each calls the handler of the communicator once and that of no other, and leaves
- * nothing behind that a later collective takes for its own. */
+/* Errors that the program handles: each calls the handler of its communicator once and no other handler, and
+ * leaves no message that a later collective would receive. */
 #include "neighbor_calls.h"
 
 enum { DEGREE = 4, ROOM = 8 };
@@ -35,7 +35,7 @@ static void fill(struct side *send, struct side *receive, int round)
     }
 }
 
-/* A row that is a ring, or that has a second dimension of one process as well. */
+/* Runs a collective on a ring, or on a ring with a second dimension of one process. */
 static int delivers(MPI_Comm comm, int degree, enum operation operation, enum mode mode, int round)
 {
     struct side send, receive;
@@ -60,7 +60,7 @@ enum wrong { NEGATIVE, NEGATIVE_ROOM, NO_TYPE, NO_TYPE_THERE, UNFINISHED, NO_BUF
 static const int classes[WRONGS] = { MPI_ERR_COUNT, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_TYPE, MPI_ERR_TYPE,
                                      MPI_ERR_BUFFER };
 
-/* The last block is wrong, or all are. */
+/* The last block is wrong, or all blocks. */
 static void spoil(enum wrong wrong, int last, MPI_Datatype unfinished, struct side *send, struct side *receive)
 {
     switch (wrong) {
@@ -81,7 +81,7 @@ static void arguments(MPI_Comm comm, int degree)
     for (enum mode mode = BLOCKING; mode <= (HAS_INIT ? PERSISTENT : NONBLOCKING); mode++)
         for (enum operation operation = ALLGATHER; operation < OPERATIONS; operation++)
             for (enum wrong wrong = NEGATIVE; wrong < WRONGS; wrong++, round++) {
-                /* On one rank; the others come later. */
+                /* On one rank; the others follow later. */
                 if (world_rank == round % world_size) {
                     struct side send, receive;
                     MPI_Request request;
@@ -100,7 +100,7 @@ static void arguments(MPI_Comm comm, int degree)
     MPI_Type_free(&unfinished);
 }
 
-/* More comes to rank 0 than there is room for. */
+/* Rank 0 receives more than its buffer holds. */
 static void too_long(MPI_Comm comm, int degree)
 {
     for (int round = 1; round < 4; round++) {
@@ -121,7 +121,7 @@ static void too_long(MPI_Comm comm, int degree)
     }
 }
 
-/* A type without data is nowhere. */
+/* A type without data needs no buffer. */
 static void without_data(MPI_Comm comm)
 {
     MPI_Datatype nothing;

@@ -1,6 +1,7 @@
-/* Errors in several threads at once, with MPI_THREAD_MULTIPLE: messages that are too long in neighborhood collectives of two
- * threads, while a third makes errors on MPI_COMM_WORLD and MPI_COMM_SELF and changes their handlers. Each handler is
- * called for its own communicator's errors alone, and the handlers that the third thread has set are there at the end. */
+/* Errors in several threads at once (MPI_THREAD_MULTIPLE): two threads receive messages that are too long in
+ * neighborhood collectives, while a third causes errors on MPI_COMM_WORLD and MPI_COMM_SELF and changes their
+ * handlers. Each handler is called only for its own communicator, and the handlers of the third thread stay to the
+ * end. */
 #include "neighbor_calls.h"
 
 #include <pthread.h>
@@ -50,7 +51,7 @@ static void *too_long(void *argument)
         int tight = world_rank == 0 && round % 2;
         int code = MPI_Neighbor_alltoallv(sent, full, displs, MPI_INT, got, tight ? one : full, displs, MPI_INT,
                                           grids[work->number]);
-        /* MPICH 5 may lose the class of errors of two threads at one moment ("Ring ids do not match"). */
+        /* MPICH 5 may lose the class of simultaneous errors of two threads ("Ring ids do not match"). */
         work->wrong += (code != MPI_SUCCESS) != tight;
         work->wrong += !tight && (got[0] != sent[ROOM] || got[ROOM] != sent[0]);
         work->expected += tight;
@@ -58,7 +59,7 @@ static void *too_long(void *argument)
     return NULL;
 }
 
-/* A send to a rank that is not there. */
+/* A send to a rank out of range. */
 static void *elsewhere(void *argument)
 {
     struct work *work = argument;

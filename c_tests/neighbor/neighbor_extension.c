@@ -1,6 +1,6 @@
-/* Open MPI 4's persistent neighborhood collectives, MPIX_Neighbor_*_init of <mpi-ext.h>: by their C names, those for
- * tools, and those of Fortran. On a ring and on a graph whose edges are given twice, blocks arrive where the
- * functions without a request have them. */
+/* Open MPI 4's persistent neighborhood collectives, MPIX_Neighbor_*_init of <mpi-ext.h>, by their C names, PMPIX
+ * names and Fortran names. On a ring and on a graph with double edges, blocks arrive as with the functions without
+ * a request. */
 #include "neighbor_calls.h"
 
 #if defined(OMPI_MAJOR_VERSION)
@@ -9,7 +9,7 @@
 
 enum { EDGES = 2, NAMES = 2 };
 
-/* The other names, weak as those. */
+/* The other names, also weak. */
 DECLARE_FIVE(PMPIX_Neighbor_, _init, int, int, MPI_Comm, MPI_Info, MPI_Request *)
 
 #define DECLARE_FORTRAN(operation, ...) \
@@ -37,7 +37,8 @@ static void fill(struct side *side, int *buffer)
     }
 }
 
-/* Starts a request three times, each time with other data, and compares with what a call without request gives. */
+/* Starts a request three times with different data, and compares the results with those of a call without a
+ * request. */
 static void compare(MPI_Comm comm, enum operation operation, MPI_Request *request, int *sent, const int *got)
 {
     int expected[EDGES];

@@ -1,9 +1,8 @@
-/* Nonblocking and persistent neighborhood collectives by the host's own: which communicators the host knows the
- * neighbors of, and that they deliver all the same where it does not.
+/* Nonblocking and persistent neighborhood collectives of the host: on which communicators the host knows the
+ * neighbors, and that all collectives deliver even if it does not.
  *
- * The first argument says where it should: "graph", on every communicator of several processes; "repeated", where a
- * process is a neighbor of a process more than once; "alltoall", nowhere; "differ", nowhere, since rank 1 wants it
- * otherwise. */
+ * The first argument names the expected communicators: "graph", all communicators of several processes;
+ * "repeated", those with repeated neighbors; "alltoall", none; "differ", none, since rank 1 has another setting. */
 #define _GNU_SOURCE
 #include "neighbor_calls.h"
 #include "neighbor_told.h"
@@ -12,7 +11,7 @@ enum { MOST_COMMUNICATORS = 4096, MOST_PROCESSES = 128 };
 
 static const char *way = "alltoall";
 
-/* Returns whether a communicator of several processes is as the argument says. */
+/* Returns whether the host knows the neighbors of a communicator as the argument expects. */
 static int as_told(MPI_Comm comm, int repeated)
 {
     int size, known = host_knows(comm);
@@ -22,8 +21,8 @@ static int as_told(MPI_Comm comm, int repeated)
     return known == (!strcmp(way, "repeated") && size > 1 && repeated);
 }
 
-/* Every operation in every way that needs a request, several at once; each block says whose it is and which.
- * Their matching is that of edges: the k-th of one process to another is the k-th there. */
+/* Runs each operation with a request, several at once; each block holds its sender and number. Blocks match by
+ * edges: the k-th edge between two processes is the k-th at both ends. */
 static int delivers(MPI_Comm comm, int degree, const int sources[], const int numbers[])
 {
     int sent[MODES][MAX_DEGREE], got[MODES][MAX_DEGREE], rank, good = 1;
@@ -62,7 +61,7 @@ static MPI_Comm grid(int ndims, const int dims[], int periodic)
     return comm;
 }
 
-/* A row of all processes: what goes left arrives from the right. */
+/* A row of all processes: a block sent to the left arrives from the right. */
 static int row_delivers(MPI_Comm comm, int periodic)
 {
     static const int numbers[2] = { 1, 0 };
@@ -73,8 +72,8 @@ static int row_delivers(MPI_Comm comm, int periodic)
     return delivers(comm, 2, sources, numbers);
 }
 
-/* A grid of one column: where it is periodic, a process is its own neighbor twice in the second dimension. While
- * blocks go there, a receive of the program's for any message waits on the same communicator. */
+/* A grid of one column: if it is periodic, a process is its own neighbor twice in the second dimension. Meanwhile
+ * the program receives from any source on the same communicator. */
 static int column_delivers(MPI_Comm comm, int periodic)
 {
     static const int numbers[4] = { 1, 0, 3, 2 };
@@ -84,7 +83,7 @@ static int column_delivers(MPI_Comm comm, int periodic)
     const int sources[4] = { rank || periodic ? (rank + size - 1) % size : -1,
                              rank + 1 < size || periodic ? (rank + 1) % size : -1,
                              periodic ? rank : -1, periodic ? rank : -1 };
-    /* The bare host's persistent ones go astray with one process (docs/design/neighborhood.md). */
+    /* Persistent collectives of the bare host fail with one process (docs/design/neighborhood.md). */
     if (size > 1)
         MPI_Irecv(&any, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &waiting);
     int good = delivers(comm, 4, sources, numbers) && any == -1;
@@ -150,7 +149,7 @@ static void graphs(void)
         CHECK(got == (indegree ? 7 + leads_back : -1));
         MPI_Comm_free(&comm);
     }
-    /* A ring that all give, to the next and back. */
+    /* A ring in both directions, passed by all ranks. */
     int index[MOST_PROCESSES], edges[2 * MOST_PROCESSES];
     for (int i = 0; i < world_size; i++) {
         index[i] = 2 * (i + 1);
@@ -162,7 +161,7 @@ static void graphs(void)
     MPI_Comm_free(&comm);
 }
 
-/* Arguments that the host refuses in a collective on all processes. Open MPI has other classes for them. */
+/* Arguments that the host refuses in a collective on all processes, in Open MPI with other error classes. */
 static void errors(void)
 {
 #if !defined(OMPI_MAJOR_VERSION)
@@ -203,7 +202,7 @@ static int copied(MPI_Comm comm, int key, void *extra, void *value, void *copy, 
     return *flag = 1, MPI_SUCCESS;
 }
 
-/* Attributes of the program go with duplicates, and with no topology. */
+/* Duplicates copy attributes of the program; topologies do not. */
 static void attributes(void)
 {
     MPI_Comm base, comm, self = MPI_COMM_SELF;
@@ -219,7 +218,7 @@ static void attributes(void)
     MPI_Comm_free(&comm), MPI_Comm_free(&base), MPI_Comm_free_keyval(&key);
 }
 
-/* As many topologies as the host has room for communicators, and what there is after: none is used up. */
+/* As many topologies as the host has communicators, twice: none leaks. */
 static void as_many_as_there_are(void)
 {
     static MPI_Comm comms[MOST_COMMUNICATORS];
@@ -244,7 +243,7 @@ int main(int argc, char **argv)
         way = argv[1];
     if (!strcmp(way, "differ") && world_rank == 1)
         setenv("CARTOGRAPH_NEIGHBOR", "alltoall", 1);
-    /* First, since the host is tried once. */
+    /* First, since the library tries the host once. */
     attributes();
     rows();
     graphs();

@@ -1,11 +1,10 @@
-/* No neighborhood collective keeps memory from call to call. Bytes in use are counted, not pages.
+/* No neighborhood collective leaks memory. Bytes in use are counted, not pages.
  *
- * What a call keeps it keeps every time, while a pool of the host grows now and then: so the least
- * growth of several windows counts, and a call may keep less than the smallest allocation has. Hosts
- * lose memory of their own (MPICH 4.0.2 a little with every datatype, Open MPI 5.0.11 with every
- * persistent collective): beside each case stand the calls of the host that it takes, and what those
- * lose is allowed. The argument is the number of calls in a window; with "graph" after it, all collectives that
- * are not blocking are the host's own. */
+ * A leak repeats in each call, while a pool of the host grows only sometimes: so the smallest growth of several
+ * windows counts, and it may be less than the smallest allocation. Hosts leak by themselves (MPICH 4.0.2 a little
+ * with each datatype, Open MPI 5.0.11 with each persistent collective): each case has the calls of the host that
+ * it needs, and their leak is subtracted. The argument is the number of calls in a window; with "graph" after it,
+ * the host runs all collectives with a request. */
 #define _GNU_SOURCE
 #include "neighbor_calls.h"
 #include "neighbor_told.h"
@@ -15,11 +14,11 @@
 enum { WINDOWS = 6, LEAST_ALLOCATION = 16, MOST_PROCESSES = 8 };
 
 static const int ones[4] = { 1, 1, 1, 1 };
-/* As much as `changing` sends from. */
+/* The size that `changing` sends from. */
 static int sent[32], got[16];
 
 
-/* In its second dimension every process is its own neighbor. */
+/* Each process is its own neighbor in the second dimension. */
 static MPI_Comm torus(void)
 {
     int dims[2] = { world_size, 1 };
@@ -48,7 +47,7 @@ static void nonblocking(MPI_Comm comm)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Another layout each time: none is known from before. */
+/* Another layout in each call, so that none is cached. */
 static void changing(MPI_Comm comm)
 {
     static int round, displs[4] = { 0, 0, 2, 3 };
@@ -68,7 +67,7 @@ static void derived(MPI_Comm comm)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* One neighbor each way: the first datatype is the only one. */
+/* One neighbor in each direction: the first datatype is the only one. */
 static void derived_once(MPI_Comm unused)
 {
     static MPI_Comm comm = MPI_COMM_NULL;
@@ -85,7 +84,7 @@ static void derived_once(MPI_Comm unused)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* The program's datatype, and datatypes that are made of it. */
+/* A datatype of the program, and datatypes derived from it. */
 static void types(int count)
 {
     static const MPI_Aint at[2] = { 4 * sizeof(int), 0 };
@@ -99,7 +98,7 @@ static void types(int count)
         MPI_Type_free(&made[i]);
 }
 
-/* The datatypes of a call: one a side where both neighbors are one process. */
+/* The datatypes of a call: one for each side, if both neighbors are one process. */
 static void three_types(MPI_Comm comm)
 {
     (void)comm;
@@ -124,7 +123,7 @@ static void persistent(MPI_Comm comm)
     MPI_Request_free(&request);
 }
 
-/* A function of the host: Cartograph has the same names. */
+/* Returns a function of the host, whose name Cartograph also defines. */
 static void *host_function(const char *name)
 {
     Dl_info host;
@@ -134,10 +133,10 @@ static void *host_function(const char *name)
     return library ? dlsym(library, name) : NULL;
 }
 
-/* True if the torus goes by the host's own, which loses memory of another amount. */
+/* True if the host runs collectives of the torus, which leak a different amount. */
 static int all_by_host;
 
-/* The same neighbors by the host alone, on a communicator of its own. */
+/* The same neighbors by the host, on its own communicator. */
 static void persistent_neighbors(void)
 {
     static int (*create)(MPI_Comm, int, const int[], const int[], int, const int[], const int[], MPI_Info, int, MPI_Comm *);
@@ -186,7 +185,7 @@ static void persistent_all(MPI_Comm comm)
         persistent_processes(comm);
 }
 
-/* Requests that need datatypes, of another layout each time. */
+/* Requests that need datatypes, with another layout each time. */
 static void persistent_changing(MPI_Comm comm)
 {
     static char apart[1 << 17];
@@ -204,7 +203,7 @@ static void persistent_changing(MPI_Comm comm)
     MPI_Request_free(&request);
 }
 
-/* What a process sends to itself is merged as well. */
+/* Blocks of a process to itself are also merged. */
 static void persistent_types(MPI_Comm comm)
 {
     if (host_knows(comm) == 1)
@@ -215,7 +214,7 @@ static void persistent_types(MPI_Comm comm)
 }
 #endif
 
-/* A communicator that is used in every way and freed. */
+/* A communicator that is used by all functions and freed. */
 static void communicator(MPI_Comm unused)
 {
     MPI_Comm comm = torus();
@@ -230,7 +229,7 @@ static void nothing(MPI_Comm comm)
     (void)comm;
 }
 
-/* The least growth of a window, in bytes a call. */
+/* The smallest growth of a window, in bytes per call. */
 static double growth(void (*call)(MPI_Comm), int calls)
 {
     MPI_Comm comm = torus();
@@ -270,7 +269,7 @@ int main(int argc, char **argv)
     const char *way = getenv("CARTOGRAPH_NEIGHBOR");
     all_by_host = !way || strcmp(way, "alltoall");
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
-        /* A live datatype, as MPICH 4.0.2 loses memory with others only then. */
+        /* A live datatype: with one, MPICH 4.0.2 leaks memory for others. */
         MPI_Datatype alive = strided();
         double host = growth(cases[i].host, calls), ours = growth(cases[i].ours, calls);
         if (!CHECK(ours < host + LEAST_ALLOCATION))

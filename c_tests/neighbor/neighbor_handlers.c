@@ -1,6 +1,6 @@
-/* A thread that changes and reads the error handler of a communicator finds its own there, with MPI_THREAD_MULTIPLE, while
- * another is in neighborhood collectives on it: the library sets none there. With "wrong" every other datatype is null, and
- * the handler hears of each once. */
+/* A thread changes and reads the error handler of a communicator (MPI_THREAD_MULTIPLE), while another thread runs
+ * neighborhood collectives on it: the library never sets a handler. With "wrong" every second datatype is null,
+ * and the handler is called once for each. */
 #define _GNU_SOURCE
 #include "neighbor_calls.h"
 
@@ -13,7 +13,7 @@ static MPI_Comm grid = MPI_COMM_NULL;
 static MPI_Errhandler handlers[2];
 static int told, set, is_over, wrong, others_wrong, expects_errors;
 
-/* The library calls it, and the program MPI_Comm_set_errhandler. */
+/* The library calls this function; the program calls MPI_Comm_set_errhandler. */
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
 {
     static __typeof__(&PMPI_Comm_set_errhandler) host;
@@ -35,7 +35,7 @@ static void tell_too(MPI_Comm *comm, int *code, ...)
     tell(comm, code);
 }
 
-/* A type of the program's own is judged anew in each call. */
+/* A derived type is checked again in each call. */
 static void *communicate(void *argument)
 {
     int sent[2] = { 1, 2 }, got[2], expected = 0;

@@ -1,6 +1,6 @@
-/* Prints what every neighborhood collective delivers: alone and under Cartograph it must be the same
- * wherever the host is right. A block is a number that tells its sender and its place there; a place
- * that nothing was delivered to says -1. A line begins with what hosts are wrong at. */
+/* Prints the blocks that each neighborhood collective delivers: the output must be equal without and under
+ * Cartograph if the host is right. A block is a number made of its sender and position; -1 is a position without a
+ * block. The start of a line names the case, for faults of hosts. */
 #include "neighbor_calls.h"
 
 static void one_call(const char *kind, const char *name, enum operation operation, enum mode mode, MPI_Comm comm,
@@ -13,7 +13,7 @@ static void one_call(const char *kind, const char *name, enum operation operatio
     MPI_Comm_rank(comm, &rank);
     for (int i = 0; i < 2 * MAX_DEGREE; i++)
         sent[i] = 100 * rank + i, got[i] = -1;
-    /* Blocks with gaps, the last received one first. */
+    /* Blocks with gaps; receive blocks are in reverse order. */
     for (int i = 0; i < MAX_DEGREE; i++) {
         s.counts[i] = r.counts[i] = 1;
         s.displs[i] = 2 * i, r.displs[i] = i < indegree ? 2 * (indegree - 1 - i) : 0;
@@ -60,7 +60,7 @@ static void grid(const char *name, int ndims, const int *dims, const int *period
     all_calls(narrow ? "periodic 1 or 2" : "grid", whole, comm, 2 * ndims);
 }
 
-/* Where two edges go from one process to one other. */
+/* With two edges from one process to another. */
 static const char *repeated(int is)
 {
     return is ? "repeated edges" : "graph";

@@ -1,4 +1,4 @@
-/* More bytes than an int can count, from the first process to the last, by the functions with large counts. */
+/* More bytes than an int can count, from the first process to the last, by functions with large counts. */
 #define _GNU_SOURCE
 #include "neighbor_calls.h"
 

@@ -1,4 +1,4 @@
-/* Collectives on a topology for which the host's last communicator was taken. */
+/* Collectives on a topology that got the last communicator of the host. */
 #include "neighbor_calls.h"
 
 enum { MOST = 4096 };

@@ -1,11 +1,11 @@
-/* A message that the host refuses in the middle of a blocking collective: later ones on the communicator fail, and never
- * deliver what was left. */
+/* The host refuses a message in the middle of a blocking collective: later collectives on the communicator fail,
+ * and never deliver the remaining messages. */
 #define _GNU_SOURCE
 #include "../check.h"
 
 #include <dlfcn.h>
 
-/* The host's function, whose n-th call fails. */
+/* Intercepts a function of the host, whose n-th call fails. */
 static int fails_in = -1;
 
 int PMPI_Isend(const void *buffer, int number, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)

@@ -1,2 +1,2 @@
-/* The same under CARTOGRAPH_PAIRING=host, where the host's pairing is no difference. */
+/* Likewise under CARTOGRAPH_PAIRING=host, where the pairing of the host is no difference. */
 #include "neighbor_host.c"

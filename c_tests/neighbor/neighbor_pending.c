@@ -1,5 +1,5 @@
-/* Collectives while a communicator is being made elsewhere: by MPI_Comm_idup, which is pending on rank 0 alone, and by another
- * thread, which waits in MPI_Comm_dup. No collective may wait for these. */
+/* Collectives while a communicator is being created: by MPI_Comm_idup, which is pending on rank 0 only, and by
+ * another thread, which waits in MPI_Comm_dup. No collective may wait for them. */
 #include "neighbor_calls.h"
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ static int delivers(MPI_Comm comm, enum mode mode)
         && got[2] == 10 * world_rank + 3 && got[3] == 10 * world_rank + 2;
 }
 
-/* A grid on which each process is its own neighbor, and its duplicate; not used before. */
+/* A new grid on which each process is its own neighbor, and its duplicate. */
 static void make(MPI_Comm comms[2])
 {
     const int dims[2] = { world_size, 1 }, periods[2] = { 1, 1 };

@@ -1,19 +1,18 @@
-/* neighbor_random [SEED [ROUNDS]]: neighborhood collectives on random topologies: every operation in every
- * way, several of them under way at once, blocks of no size, derived datatypes that are freed as soon as
- * they may be, and messages of the program's own on the same communicator. What must arrive is worked out
- * from the seed. Each value says who sent it, in which block and at which place; what no block covers must
- * stay. */
+/* neighbor_random [SEED [ROUNDS]]: neighborhood collectives on random topologies: all operations in all modes,
+ * several at once, empty blocks, derived datatypes that are freed as early as possible, and messages of the
+ * program on the same communicator. The expected data follows from the seed. Each value holds its sender, block
+ * and position; memory outside of blocks must stay untouched. */
 #include "neighbor_random.h"
 
 enum { ROOM = 8192, MARGIN = 8, MOST_INTS = 6, AT_ONCE = 3, GAP = -7777 };
 
-/* A datatype by the places of its ints. They lie anywhere around its beginning, in any order. */
+/* A datatype, described by the positions of its ints, which lie anywhere around its start, in any order. */
 struct layout {
     MPI_Datatype type;
     int ints, at[MOST_INTS], first, extent;
 };
 
-/* One operation, from its call to what it delivered. */
+/* An operation, from its call to its result. */
 struct transfer {
     enum operation operation;
     enum mode mode;
@@ -26,7 +25,7 @@ struct transfer {
     MPI_Request request;
 };
 
-/* All that a round has. */
+/* The data of a round. */
 struct round {
     int number, rank;
     struct dice seed;
@@ -39,7 +38,7 @@ static int is_gather(enum operation operation)
     return operation == ALLGATHER || operation == ALLGATHERV;
 }
 
-/* A datatype of 1, 2, 3, 4 or 6 ints, made in one of many ways. */
+/* A datatype of 1, 2, 3, 4 or 6 ints, created by one of many functions. */
 static struct layout random_layout(struct dice *dice)
 {
     static const int sizes[] = { 1, 2, 3, 4, 6 };
@@ -101,8 +100,8 @@ static void free_layout(struct layout *layout)
         MPI_Type_free(&layout->type);
 }
 
-/* Ints in a block, by its sender: both ends must say the same. Of operations with one count for all blocks,
- * and of the others in one block of four, none. */
+/* The number of ints in a block, chosen by its sender so that both ends agree. It is 0 in some operations with one
+ * count for all blocks, and in one block of four in the others. */
 static int ints_of(const struct round *round, const struct transfer *t, int sender, int block)
 {
     enum operation operation = t->operation;
@@ -117,14 +116,14 @@ static int value(const struct transfer *t, int turn, int sender, int block, int 
     return (((t->number * 2 + turn) * MOST_PROCESSES + sender) * MAX_DEGREE + block) * 64 + i;
 }
 
-/* The place in the room of the i-th int of a block. */
+/* The position of the i-th int of a block in the buffer. */
 static int place(const struct layout *layout, int at, int i)
 {
     return MARGIN + at + i / layout->ints * layout->extent + layout->at[i % layout->ints];
 }
 
-/* Decides where the blocks of one side lie: one after the other for operations without displacements, else in
- * any order with gaps between. */
+/* Places the blocks of one side: consecutively for operations without displacements, otherwise in any order with
+ * gaps. */
 static void place_blocks(struct dice *dice, struct transfer *t, int blocks, int single, const int *ints,
                          struct side *side, struct layout *layouts, int *at, int *room)
 {
@@ -144,7 +143,7 @@ static void place_blocks(struct dice *dice, struct transfer *t, int blocks, int 
         int b = order[i], count = ints[b] / layouts[b].ints, extent = layouts[b].extent, start = i * count * extent;
         if (t->operation != ALLGATHER && t->operation != ALLTOALL && !single) {
             start = cursor + below(dice, 4) - layouts[b].first;
-            /* In whole extents, which is what displacements count but for those of alltoallw. */
+            /* In whole extents, the unit of displacements except in alltoallw. */
             start = (start + extent - 1) / extent * extent;
             cursor = start + count * extent + layouts[b].first;
         }
@@ -192,7 +191,7 @@ static void fill(const struct round *round, struct transfer *t, int turn)
     memcpy(t->sent, t->send_room, sizeof t->sent);
 }
 
-/* Decides on an operation: what all must agree on by dice that all share, the rest by this rank's. */
+/* Chooses an operation: common properties with the shared dice, the others with the dice of this rank. */
 static void prepare(const struct round *round, struct dice *shared, struct dice *own, struct transfer *t, int number,
                     int modes)
 {
@@ -212,7 +211,7 @@ static void prepare(const struct round *round, struct dice *shared, struct dice 
         ints[b] = sender < 0 ? ints_of(round, t, round->rank, b) : ints_of(round, t, sender, block);
     }
     place_blocks(own, t, mine->in, 0, ints, &t->receive, t->receive_layouts, t->receive_at, t->receive_room);
-    /* With one count for all blocks it is said also by those who have none. */
+    /* Ranks without blocks also pass the one count for all blocks. */
     if (t->operation == ALLGATHER || t->operation == ALLTOALL) {
         t->send.count = ints_of(round, t, 0, 0) / t->send_layouts[0].ints;
         t->receive.count = ints_of(round, t, 0, 0) / t->receive_layouts[0].ints;
@@ -227,7 +226,7 @@ static int start(const struct round *round, struct transfer *t)
     return call(t->operation, t->mode, &t->send, &t->receive, round->comm, &t->request);
 }
 
-/* Everything arrived, nothing else was touched, and what was sent is as it was. */
+/* All data arrived, other memory is untouched, and the send buffer is unchanged. */
 static void look(const struct round *round, const struct transfer *t)
 {
     int right = CHECK(memcmp(t->receive_room, t->expected, sizeof t->expected) == 0);
@@ -238,14 +237,14 @@ static void look(const struct round *round, const struct transfer *t)
                 t->large ? " with large counts" : "");
 }
 
-/* Some operations at once, and a message along the ring around them. */
+/* Several operations at once, and a message along the ring meanwhile. */
 static void step(const struct round *round, int number)
 {
     static struct transfer transfers[AT_ONCE];
     struct dice shared = dice_of(round->seed, 3, number, 0), own = dice_of(round->seed, 4, number, round->rank);
     int count = 1 + below(&shared, AT_ONCE), size, message = -1, freed = below(&own, 2);
-    /* MPICH loses what a process sends to itself in its own collectives to a receive with any tag. Only the
-     * persistent ones are still its own. */
+    /* In its own collectives, MPICH loses messages of a process to itself to a receive with any tag. Only
+     * persistent collectives are still MPICH's own. */
     int tag = below(&shared, 2) ? MPI_ANY_TAG : number, modes = tag == number ? MODES : PERSISTENT;
     MPI_Request ring[2], all[AT_ONCE];
     MPI_Status statuses[AT_ONCE];
@@ -258,7 +257,7 @@ static void step(const struct round *round, int number)
         CHECK(start(round, t) == MPI_SUCCESS);
         if (t->mode == PERSISTENT)
             CHECK(MPI_Start(&t->request) == MPI_SUCCESS);
-        /* MPI keeps what it still needs of a datatype. */
+        /* MPI keeps a datatype as long as it needs it. */
         if (freed)
             free_layouts(round, t);
     }
@@ -286,7 +285,7 @@ static void step(const struct round *round, int number)
     CHECK(MPI_Waitall(2, ring, statuses) == MPI_SUCCESS && message == number);
 }
 
-/* A topology over the world, over the world backwards, or over each half of it. */
+/* A topology on the world, on the reversed world, or on each half of it. */
 static void play(struct dice seed, int number)
 {
     struct dice dice = dice_of(seed, 1, number, 0);

@@ -1,5 +1,5 @@
-/* Random topologies that every process knows as a whole, from a seed that all share: who is whose
- * neighbor, and which block of whom is received where (MPI 4.1, 8.6). Nothing is communicated to know it. */
+/* Random topologies that each process computes from a shared seed, without communication: the neighbors of all
+ * processes, and the block that each receives from each (MPI 4.1, 8.6). */
 #ifndef CARTOGRAPH_NEIGHBOR_RANDOM_H
 #define CARTOGRAPH_NEIGHBOR_RANDOM_H
 
@@ -7,7 +7,7 @@
 
 enum { MOST_PROCESSES = 64, MOST_EDGES = MOST_PROCESSES * MAX_DEGREE };
 
-/* Random numbers (splitmix64), the same on all ranks that begin alike. */
+/* Random numbers (splitmix64), equal on all ranks with the same start. */
 struct dice {
     unsigned long long state;
 };
@@ -25,7 +25,7 @@ static inline int below(struct dice *dice, int end)
     return (int)(roll(dice) % (unsigned)end);
 }
 
-/* Of a seed, and of what it is for. */
+/* Dice from a seed and a purpose. */
 static inline struct dice dice_of(struct dice seed, int what, int whose, int which)
 {
     const int parts[3] = { what, whose, which };
@@ -45,7 +45,7 @@ static inline void shuffle(struct dice *dice, int *list, int length)
 enum kind { CART, GRAPH, ADJACENT, DIST_GRAPH, KINDS };
 static const char *const kind_names[] = { "grid", "graph", "adjacent graph", "distributed graph" };
 
-/* The neighbors of one process in their order. On a grid, -1 beyond an end. */
+/* The neighbors of a process in order; on a grid, -1 beyond an end. */
 struct lists {
     int in, out, from[MAX_DEGREE], to[MAX_DEGREE];
 };
@@ -73,8 +73,7 @@ static inline int sender_block(const struct topology *topology, int receiver, in
     return found;
 }
 
-/* Random edges, of which each end has room for: some processes have none, some edges are repeated, some
- * lead to the process itself. */
+/* Random edges within the room of each end: some processes have none, some edges are repeated, some are loops. */
 static inline int random_edges(struct dice *dice, int size, int both_ways, int (*edges)[2])
 {
     int wanted = below(dice, 5 * size + 1), count = 0, alone = below(dice, 2) ? below(dice, size) : -1;
@@ -163,7 +162,7 @@ static inline MPI_Comm random_adjacent(struct dice *dice, MPI_Comm base, int siz
     topology->nodes = size;
     for (int e = 0; e < count; e++)
         add_edge(topology, edges[e][0], edges[e][1]);
-    /* Both ends have orders of their own. */
+    /* Each end has its own order. */
     for (int r = 0; r < size; r++) {
         shuffle(dice, topology->of[r].from, topology->of[r].in);
         shuffle(dice, topology->of[r].to, topology->of[r].out);
@@ -177,7 +176,7 @@ static inline MPI_Comm random_adjacent(struct dice *dice, MPI_Comm base, int siz
     return comm;
 }
 
-/* Any process gives any edge. Neighbors are ordered by who gave them, and of one giver as it gave them. */
+/* Any process passes any edge. Neighbors are ordered by the passing rank, then by its arguments. */
 static inline MPI_Comm random_dist_graph(struct dice *dice, MPI_Comm base, int size, struct topology *topology)
 {
     int edges[MOST_EDGES][2], giver[MOST_EDGES], from[MOST_EDGES], to[MOST_EDGES], one[MOST_EDGES], rank, own = 0;
@@ -199,7 +198,7 @@ static inline MPI_Comm random_dist_graph(struct dice *dice, MPI_Comm base, int s
     return comm;
 }
 
-/* A random topology over a communicator; MPI_COMM_NULL where it has no place for this process. */
+/* A random topology on a communicator; MPI_COMM_NULL if it has no place for this process. */
 static inline MPI_Comm random_topology(struct dice *dice, MPI_Comm base, struct topology *topology)
 {
     int size;

@@ -1,9 +1,8 @@
-/* Nonblocking and persistent neighborhood collectives where a process is a neighbor of a process more than once: which
- * way each goes, and that all deliver, in whatever order they are, whatever their sizes, and where there is more room
- * than is sent.
+/* Nonblocking and persistent neighborhood collectives with repeated neighbors: which function of the host each
+ * uses, and that all deliver, in any order, with any sizes, and with more room than data.
  *
- * The first argument says where all go by the host's own, and not by an all-to-all, in which blocks are merged:
- * "repeated", where a process is a neighbor more than once; "graph", everywhere; "alltoall", nowhere. */
+ * The first argument names the communicators on which the host's neighborhood collectives are used, and not an
+ * all-to-all with merged blocks: "repeated", those with repeated neighbors; "graph", all; "alltoall", none. */
 #define _GNU_SOURCE
 #include "neighbor_calls.h"
 #include "neighbor_told.h"
@@ -12,7 +11,7 @@ enum { ROUNDS = 60, LARGER = 8193, LARGEST = 65536, DEGREE = 4, UNDER_WAY = 3 };
 
 static const char *way = "alltoall";
 
-/* The host's all-to-alls, counted: these definitions stand in front of the host's. */
+/* Counts the host's all-to-alls by intercepting them. */
 static int all_to_alls;
 
 static void *next(const char *name)
@@ -57,13 +56,13 @@ int ALLTOALLW_INIT(const void *sendbuf, const int sendcounts[], const int sdispl
 }
 #endif
 
-/* The neighbors of this process: its blocks come from `from`, of whom they are the blocks with these `numbers`. */
+/* The neighbors of this process: its blocks come from `from`, where they have these `numbers`. */
 struct neighbors {
     MPI_Comm comm;
     int degree, from[DEGREE], numbers[DEGREE];
 };
 
-/* One collective under way. Every byte of a block says whose it is, which, and of which call. */
+/* A pending collective. Each byte of a block holds its sender, number and call. */
 struct pending {
     char *sent, *got;
     int bytes, salt, persistent;
@@ -71,7 +70,7 @@ struct pending {
     MPI_Request request;
 };
 
-/* Most of the program's time is its own, for each byte of large blocks. */
+/* The program spends most of its time on the bytes of large blocks. */
 #pragma GCC optimize("O2")
 static char mark(int rank, int number, int salt, int byte)
 {
@@ -83,7 +82,7 @@ static int sends_one(enum operation operation)
     return operation == ALLGATHER || operation == ALLGATHERV;
 }
 
-/* Starts a collective with blocks of `bytes` on a communicator; where they are received there is room for `room`. */
+/* Starts a collective with blocks of `bytes` bytes; receive buffers have `room` bytes. */
 static int start(struct pending *pending, const struct neighbors *of, int bytes, int room)
 {
     struct side send = { .buffer = pending->sent, .count = bytes, .type = MPI_CHAR };
@@ -104,7 +103,7 @@ static int start(struct pending *pending, const struct neighbors *of, int bytes,
         && (!pending->persistent || MPI_Start(&pending->request) == MPI_SUCCESS);
 }
 
-/* Waits for it; whether everything is where it belongs, and nothing elsewhere. */
+/* Waits for a collective; returns whether all data is at its place, and nothing else was touched. */
 static int finished(struct pending *pending, const struct neighbors *of, int room)
 {
     int good = MPI_Wait(&pending->request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
@@ -133,7 +132,8 @@ static void give_back(struct pending pending[], int count)
         free(pending[i].sent), free(pending[i].got);
 }
 
-/* Every operation, nonblocking and persistent, of blocks of many sizes, and the way that it goes. */
+/* All operations, nonblocking and persistent, with blocks of many sizes, and the functions of the host that they
+ * use. */
 static void all_sizes(const struct neighbors *of, int repeated)
 {
     static const int sizes[] = { 0, 4, 512, LARGER, LARGEST };
@@ -149,14 +149,14 @@ static void all_sizes(const struct neighbors *of, int repeated)
                 int before = all_to_alls;
                 one->operation = operation, one->persistent = persistent, one->salt = s;
                 CHECK(start(one, of, sizes[s], sizes[s]));
-                /* On one process an empty message takes its place. */
+                /* On one process an empty message replaces the collective. */
                 CHECK(all_to_alls - before == (!knows && (size > 1 || persistent)));
                 CHECK(finished(one, of, sizes[s]));
             }
     give_back(one, 1);
 }
 
-/* There may be more room where blocks are received; what comes does not move together. */
+/* Receive buffers may be larger than blocks; the data does not become contiguous. */
 static void more_room(const struct neighbors *of)
 {
     static const int sizes[] = { 0, 4, 3000, LARGER };
@@ -176,7 +176,7 @@ static void more_room(const struct neighbors *of)
     give_back(one, 1);
 }
 
-/* Blocks of a datatype that the program frees while they are under way, and then makes others. */
+/* Blocks of a datatype that the program frees during the collective, before it creates others. */
 static void freed_types(const struct neighbors *of)
 {
     int sent[4 * DEGREE], got[4 * DEGREE], rank;
@@ -217,8 +217,8 @@ static unsigned next_random(unsigned *state)
     return *state;
 }
 
-/* Calls of all kinds, several under way at a time, in an order that all processes of a `part` have, and the parts
- * each in another; in between a collective of the program's, of all. What is small in one part is large in another. */
+/* Calls of all kinds, several pending at a time. All processes of a `part` use one order, and each part another;
+ * collectives of all processes run in between. Blocks that are small in one part are large in another. */
 static void in_one_order(const struct neighbors *of, int part)
 {
     unsigned own = 2463534242u + 7919 * part, common = 88172645u;
@@ -262,7 +262,7 @@ static struct neighbors grid(int ndims, const int dims[], int periodic)
     return made;
 }
 
-/* Edges, each both ways; `to` is where the k-th leads, which is the k-th there. */
+/* Edges in both directions; `to` is the end of the k-th edge, which is the k-th there too. */
 static struct neighbors adjacent(int degree, const int to[])
 {
     struct neighbors made = { .degree = degree };
@@ -295,8 +295,7 @@ int main(int argc, char **argv)
     all_of(grid(2, row, 0), 0);
     if (world_size % 2 == 0)
         all_of(grid(2, two, 1), 1);
-    /* Pairs, with two edges each between them: parts of the communicator that are no neighbors of each other. Who is
-     * left over is its own neighbor. */
+    /* Pairs with two edges between them: separate parts of the communicator. A single process is its own neighbor. */
     int other = (world_rank ^ 1) < world_size ? world_rank ^ 1 : world_rank;
     const int twice[3] = { other, world_rank, other };
     struct neighbors pairs = adjacent(3, twice);
@@ -305,7 +304,7 @@ int main(int argc, char **argv)
     freed_types(&pairs);
     in_one_order(&pairs, world_rank / 2);
     MPI_Comm_free(&pairs.comm);
-    /* Only the first pair has more than one edge, which nobody else knows; who is left over has none. */
+    /* Only the first pair has more than one edge, which other processes do not know; a single process has none. */
     const int edges[2] = { other, other };
     struct neighbors odd = adjacent(world_rank < 2 ? 2 : other != world_rank, edges);
     all_sizes(&odd, 1);

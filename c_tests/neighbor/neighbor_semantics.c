@@ -1,9 +1,9 @@
-/* The promises of neighborhood collectives beyond their data: nonblocking ones wait for nobody, any
- * number may be under way, errors go to the communicator's handler once. */
+/* Guarantees of neighborhood collectives besides their data: nonblocking collectives do not wait, any number may
+ * be pending, and an error calls the handler of the communicator once. */
 #include "neighbor_calls.h"
 
-/* A ring by a grid or by a graph, or by a torus in whose second dimension every process is its own
- * neighbor on both sides. */
+/* A ring as a grid or as a graph, or a torus in whose second dimension each process is its own neighbor on both
+ * sides. */
 enum kind { GRID, GRAPH, TORUS, KINDS };
 
 enum { MOST = 4 };
@@ -24,9 +24,9 @@ static MPI_Comm ring(enum kind kind)
     return comm;
 }
 
-/* What arrives from the left and from the right on a ring where every process sends its rank and a
- * number: first to the left, then to the right. In a graph of two processes or one, both edges come
- * from the same process, and the k-th is the k-th. */
+/* The values from the left and from the right on a ring where each process sends its rank and a number: first to
+ * the left, then to the right. In a graph of one or two processes, both edges come from the same process, in
+ * order. */
 static int arrived(const int *got, enum kind kind, int rank, int size, int number)
 {
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
@@ -42,7 +42,7 @@ static void set(int *sent, int rank, int number)
         sent[i] = 1000 * rank + 10 * number + i;
 }
 
-/* Rank 0 starts; rank 1 only follows when rank 0 has told it so. */
+/* Rank 0 starts; rank 1 follows after a message of rank 0. */
 static void nobody_waits(enum kind kind, int dup, int persistent)
 {
     MPI_Comm comm = ring(kind);
@@ -99,8 +99,8 @@ static void again_and_again(enum kind kind)
 }
 #endif
 
-/* Many at once, blocking ones in between; completed in some order. The communicator and the types
- * may be gone by then; not both, which Open MPI 4.1.4 does not survive. */
+/* Many requests at once, with blocking collectives in between, completed in some order. The communicator or the
+ * types may be freed before, but not both, in which Open MPI 4.1.4 fails. */
 static void many_at_once(enum kind kind, int free_first, int any)
 {
     enum { MANY = 50 };
@@ -155,8 +155,7 @@ static void many_at_once(enum kind kind, int free_first, int any)
         MPI_Comm_free(&comm);
 }
 
-/* Datatypes that have the addresses in them, so that a process sends to itself from MPI_BOTTOM to
- * MPI_BOTTOM. */
+/* Datatypes with absolute addresses: a process sends to itself from MPI_BOTTOM to MPI_BOTTOM. */
 static void from_address_to_address(enum mode mode)
 {
     MPI_Comm comm = ring(TORUS);
@@ -193,7 +192,7 @@ static void note(MPI_Comm *comm, int *code, ...)
     raised++, raised_code = *code, raised_on = *comm;
 }
 
-/* The error was raised once, on this communicator, and returned. */
+/* Checks that the error was raised once, on this communicator, and returned. */
 static int raised_once(int code, int class, MPI_Comm comm)
 {
     int good = raised == 1 && raised_code == code && raised_on == comm && class_of(code) == class;
@@ -239,11 +238,11 @@ static void errors(enum kind kind)
            MPI_Neighbor_alltoall_init(sent, 1, MPI_INT, got, 1, MPI_INT, plain, MPI_INFO_NULL,
                                       &request));
 #endif
-    /* More comes than there is room for, which Open MPI says of messages to others only. */
+    /* More data than room, which Open MPI reports only for messages of other processes. */
     if (world_size > 1)
         RAISES(MPI_ERR_TRUNCATE, comm,
                MPI_Neighbor_alltoall(sent, 2, MPI_INT, got, 1, MPI_INT, comm));
-    /* What a process sends to itself is refused, before anything goes anywhere. */
+    /* A wrong block to the process itself is refused before any message is sent. */
     if (kind == TORUS && !MPI_BOTTOM) {
         const int wrong[MOST] = { 1, 1, -1, 1 };
         set(sent, world_rank, 5);
@@ -252,7 +251,7 @@ static void errors(enum kind kind)
                MPI_Neighbor_alltoallv(sent, wrong, at, MPI_INT, got, ones, at, MPI_INT, comm));
         CHECK(got[0] == -1 && got[1] == -1);
     }
-    /* No communicator to raise it on: it is MPI_COMM_SELF's. */
+    /* Without a communicator, the error is raised on MPI_COMM_SELF. */
     MPI_Errhandler others;
     MPI_Comm_get_errhandler(MPI_COMM_SELF, &others);
     CHECK(class_of(MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, MPI_COMM_NULL)) ==
@@ -280,7 +279,7 @@ int main(int argc, char **argv)
             many_at_once(kind, how % 2, how / 2);
         errors(kind);
     }
-    /* Where MPI_BOTTOM is not address zero, SMPI, messages from there are refused. */
+    /* If MPI_BOTTOM is not address zero (SMPI), messages from it are refused. */
     for (enum mode mode = BLOCKING; !MPI_BOTTOM && mode <= (HAS_INIT ? PERSISTENT : NONBLOCKING); mode++)
         from_address_to_address(mode);
     return finish();

@@ -1,5 +1,5 @@
-/* Neighborhood collectives on different communicators from several threads at once; also duplicates of
- * one communicator, which share its topology, and grids that were made on one communicator. */
+/* Neighborhood collectives on different communicators from several threads at once, including duplicates, which
+ * share a topology, and several grids on one communicator. */
 #include "neighbor_calls.h"
 
 #include <pthread.h>
@@ -18,8 +18,8 @@ static void set(int *sent, int rank, int number)
         sent[i] = 1000 * rank + 2 * number + i;
 }
 
-/* On a periodic ring what arrives from the left was sent to the right. In the second dimension every
- * process is its own neighbor. */
+/* On a periodic ring a block from the left was sent to the right. Each process is its own neighbor in the second
+ * dimension. */
 static int wrong(const int *got, MPI_Comm comm, int number)
 {
     int rank, size;
@@ -55,7 +55,7 @@ static int every_way(MPI_Comm comm, int number)
            wrong(got[2], comm, number + 2);
 }
 
-/* All thirty functions; each thread begins with another, and all threads go through them at once. */
+/* All thirty functions, each thread starting with another one. */
 static int every_function(MPI_Comm comm, int number)
 {
     static const int place[4] = { 1, 0, 3, 2 };
@@ -81,7 +81,7 @@ static int every_function(MPI_Comm comm, int number)
             code = MPI_Wait(&request, MPI_STATUS_IGNORE);
         if (mode == PERSISTENT && request != MPI_REQUEST_NULL)
             MPI_Request_free(&request);
-        /* Of gathered blocks each is the first of its sender. */
+        /* Each gathered block is the first block of its sender. */
         for (int j = 0; gathers && j < 4; j++)
             got[j] += place[j];
         found += code != MPI_SUCCESS || wrong(got, comm, number);
@@ -89,7 +89,7 @@ static int every_function(MPI_Comm comm, int number)
     return found;
 }
 
-/* Often enough that threads are in it at once. */
+/* Often enough for threads to overlap. */
 static int along_a_line(MPI_Comm comm, int number)
 {
     int rank, size, found = 0;

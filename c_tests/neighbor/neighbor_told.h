@@ -1,4 +1,4 @@
-/* The host's own answers about a communicator: Cartograph answers under the same names. */
+/* Queries the host about a communicator, although Cartograph defines the same names. */
 #ifndef CARTOGRAPH_NEIGHBOR_TOLD_H
 #define CARTOGRAPH_NEIGHBOR_TOLD_H
 
@@ -10,7 +10,7 @@
 
 #include <dlfcn.h>
 
-/* Returns whether the host was told the neighbors; -1 if it cannot be asked. */
+/* Returns whether the host knows the neighbors; -1 if it cannot be queried. */
 static int host_knows(MPI_Comm comm)
 {
     static int (*topo_test)(MPI_Comm, int *);

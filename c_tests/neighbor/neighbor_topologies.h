@@ -1,18 +1,18 @@
-/* The origin of every block, by the definitions of MPI 4.1, 8.6, from what the test
- * itself passed to the constructors. */
+/* The origin of each block by the definitions of MPI 4.1, 8.6, from the arguments that the test passed to the
+ * constructors. */
 #ifndef CARTOGRAPH_NEIGHBOR_TOPOLOGIES_H
 #define CARTOGRAPH_NEIGHBOR_TOPOLOGIES_H
 
 #include "neighbor_calls.h"
 
-/* The blocks that one process must see. A sender of -1 is beyond an end: the block is not touched. */
+/* The expected blocks of a process. A sender of -1 is beyond an end: the block is not touched. */
 struct oracle {
     int rank, sends, receives;
     int sender[MAX_DEGREE], sender_block[MAX_DEGREE];
 };
 
-/* On a grid: block 2d comes from the process at one less in dimension d, and is the block that this
- * one sends to the process at one more, which is its block 2d+1. And the other way round. */
+/* On a grid: block 2d comes from the process one step back in dimension d, which sends it as its block 2d+1; and
+ * vice versa. */
 static inline void grid_oracle(MPI_Comm comm, int ndims, const int *dims, const int *periods,
                                struct oracle *oracle)
 {
@@ -87,7 +87,7 @@ static inline void make_edges(enum shape shape, int size, struct edges *edges)
             edge(edges, r, r);
             break;
         case ISOLATED:
-            /* Only the first two processes have edges; the second only receives, if there is one. */
+            /* Only the first two processes have edges; the second, if any, only receives. */
             if (r == 0)
                 for (int i = 0; i < 3; i++)
                     edge(edges, 0, size > 1);
@@ -98,8 +98,7 @@ static inline void make_edges(enum shape shape, int size, struct edges *edges)
         }
 }
 
-/* This rank's ends of edges: all it receives from or sends to, in the order of the list, or from
- * its end. */
+/* The neighbors of this rank in one direction, in the order of the list or in reverse order. */
 static inline int ends(const struct edges *edges, int of, int rank, int backwards, int *others)
 {
     int count = 0;
@@ -119,7 +118,7 @@ static inline MPI_Comm adjacent_graph(MPI_Comm base, enum shape shape, struct or
     MPI_Comm graph;
     MPI_Comm_rank(base, &rank), MPI_Comm_size(base, &size);
     make_edges(shape, size, &edges);
-    /* Both ends have orders of their own. */
+    /* Each end has its own order. */
     int indegree = ends(&edges, 1, rank, rank % 2, sources);
     int outdegree = ends(&edges, 0, rank, rank % 3 == 1, destinations);
     CHECK(MPI_Dist_graph_create_adjacent(base, indegree, sources, MPI_UNWEIGHTED, outdegree,
@@ -129,8 +128,8 @@ static inline MPI_Comm adjacent_graph(MPI_Comm base, enum shape shape, struct or
     return graph;
 }
 
-/* Any process gives any edge, so the order of neighbors is the library's: it is asked for, and only
- * that they are the right ones is checked. */
+/* Any process passes any edge, so the library chooses the order of neighbors: it is queried, and only the set of
+ * neighbors is checked. */
 static inline MPI_Comm distributed_graph(MPI_Comm base, enum shape shape, struct oracle *oracle)
 {
     int rank, size, weighted, count = 0, from[64], to[64], one[64], wrong = 0;
@@ -164,7 +163,7 @@ static inline MPI_Comm distributed_graph(MPI_Comm base, enum shape shape, struct
     return graph;
 }
 
-/* A symmetric graph of `nodes` processes: edges of the shape in both directions. Null elsewhere. */
+/* A symmetric graph of `nodes` processes: edges of the shape in both directions; MPI_COMM_NULL on other processes. */
 static inline MPI_Comm symmetric_graph(MPI_Comm base, enum shape shape, int nodes,
                                        struct oracle *oracle)
 {

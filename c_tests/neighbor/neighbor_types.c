@@ -1,4 +1,4 @@
-/* Datatypes that the program frees, and whose handles it gets again for others. */
+/* Datatypes that the program frees, and whose handles it gets again for other types. */
 #include "neighbor_calls.h"
 
 enum { BLOCKS = 2, ROOM = 16 };
@@ -14,7 +14,7 @@ static MPI_Comm ring(void)
     return comm;
 }
 
-/* An int, and nothing until the next one. */
+/* An int and a gap. */
 static MPI_Datatype spaced(int extent)
 {
     MPI_Datatype type;
@@ -23,11 +23,11 @@ static MPI_Datatype spaced(int extent)
     return type;
 }
 
-/* Blocks lie one after the other if their elements are NARROW bytes apart. */
+/* Blocks are contiguous if their elements are NARROW bytes apart. */
 enum { NARROW = 4, WIDE = 12, TRIES = 20 };
 
-/* One collective on blocks of two elements of a type, each 2 * NARROW bytes after the other; whether
- * what arrives is right, and nothing else was touched. */
+/* Runs a collective on blocks of two elements of a type, 2 * NARROW bytes apart; returns whether the data is
+ * right, and nothing else was touched. */
 static int exchange(MPI_Comm comm, enum mode mode, MPI_Datatype type, int extent)
 {
     const int left = (world_rank + world_size - 1) % world_size;
@@ -56,7 +56,7 @@ static int exchange(MPI_Comm comm, enum mode mode, MPI_Datatype type, int extent
     return memcmp(got, expected, sizeof got) == 0;
 }
 
-/* Two calls that look alike, with the same counts, distances and handles, by types of two extents. */
+/* Two similar calls with the same counts, distances and handles, but with types of different extents. */
 static void handle_again(enum mode mode)
 {
     MPI_Comm comm = ring();
@@ -70,12 +70,12 @@ static void handle_again(enum mode mode)
         CHECK(exchange(comm, mode, second, WIDE));
         MPI_Type_free(&second);
     }
-    /* What persistent requests needed may be kept longer, and its handles with it. */
+    /* The library may keep resources of persistent requests, including their handles. */
     CHECK(again > 0 || mode == PERSISTENT);
     MPI_Comm_free(&comm);
 }
 
-/* Requests whose types are gone before they start, and others made in their place. */
+/* Requests whose types are freed before they start, and replaced by others. */
 static void freed_before_start(void)
 {
 #if HAS_INIT

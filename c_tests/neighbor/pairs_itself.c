@@ -1,8 +1,8 @@
-/* A program that mends the pairing of its MPI itself, in a function by which it is known: it gets what that MPI alone
- * delivers, without a setting. */
+/* A program that corrects the pairing of its MPI in a function by which Cartograph recognizes it: it gets the
+ * blocks of the bare MPI without a setting. */
 #include "../check.h"
 
-/* Blocks of dimensions of one or two processes are swapped before they are sent. */
+/* Swaps blocks of dimensions of one or two processes before they are sent. */
 __attribute__((noinline)) static void Gradient_vec_dir(MPI_Comm grid, int ndims, const int *dims, int *got)
 {
     int sent[4], counts[4] = { 1, 1, 1, 1 }, displs[4] = { 0, 1, 2, 3 };

@@ -1,4 +1,4 @@
-/* Attributes of MPI_COMM_SELF, while threads may meet: constructors and collectives do not copy them. */
+/* Attributes of MPI_COMM_SELF with MPI_THREAD_MULTIPLE: constructors and collectives do not copy them. */
 #include "../check.h"
 
 static int copied;

@@ -1,5 +1,5 @@
-/* Grids: creation, queries, shifts, sub-grids, duplicates; every rank prints what it is told, and
- * compares it with coordinates that are worked out here. */
+/* Grids: creation, queries, shifts, sub-grids, duplicates. Each rank prints the results, and compares them with
+ * its own computation of coordinates. */
 #include "differential.h"
 
 /* Row-major: the last coordinate varies fastest. */
@@ -55,7 +55,7 @@ static void check_grid(MPI_Comm comm, int ndims, const int *dims, const int *per
         }
 }
 
-/* A grid without dimensions in one line; on some hosts there is no communicator at all. */
+/* Prints a grid without dimensions in one line; some hosts create no communicator. */
 static void say_point(const char *name, MPI_Comm comm)
 {
     int size, kind, ndims = UNTOUCHED, rank = UNTOUCHED, none = UNTOUCHED;
@@ -139,7 +139,7 @@ static void grid(int ndims, const int *dims, const int *periods)
     MPI_Comm_free(&cart);
 }
 
-/* What is made of a communicator with a grid. */
+/* Communicators derived from a grid. */
 static void offspring(void)
 {
     int dims[2] = { 0, 0 }, periods[2] = { 0, 1 };
@@ -151,7 +151,7 @@ static void offspring(void)
     MPI_Comm_free(&cart);
 }
 
-/* No dimensions: one process, which has no coordinates. */
+/* No dimensions: one process without coordinates. */
 static void zero_dimensional(void)
 {
     int none = UNTOUCHED, ndims = UNTOUCHED, rank = UNTOUCHED, newrank = UNTOUCHED, code;
@@ -182,7 +182,7 @@ static void zero_dimensional(void)
     MPI_Comm_free(&cart);
 }
 
-/* Outputs shorter than the grid has dimensions get what fits. */
+/* Arrays shorter than the number of dimensions get the first entries. */
 static void short_outputs(void)
 {
     int dims[3] = { world_size, 1, 1 }, periods[3] = { 1, 0, 1 };
@@ -204,7 +204,7 @@ static void short_outputs(void)
     MPI_Comm_free(&cart);
 }
 
-/* A coordinate may be any number of turns off; so may a shift. */
+/* A coordinate may be off by any number of turns, and a shift likewise. */
 static void far_away(void)
 {
     int periods[1] = { 1 }, far[4] = { 2147483647, -2147483647, 1000000007, -999999937 };
@@ -222,7 +222,7 @@ static void far_away(void)
     MPI_Comm_free(&ring);
 }
 
-/* In C any number but 0 is true. */
+/* In C each number except 0 is true. */
 static void truth(void)
 {
     int periods[2] = { 2, -1 }, dims[2] = { world_size, 1 }, got[2], coords[2], keep[2] = { 4, 0 };
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
             CHECK(MPI_Dims_create(world_size, ndims, dims) == MPI_SUCCESS);
             grid(ndims, dims, turning[i]);
         }
-        /* With processes to spare. */
+        /* With more processes than cells. */
         int dims[3] = { 1 + world_size / 3, 1, 1 + world_size / 8 };
         grid(ndims, dims, turning[1]);
     }

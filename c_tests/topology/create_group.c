@@ -1,14 +1,14 @@
-/* MPI_Comm_create_group on a communicator with a topology. The standard has no topology go with it; Open
- * MPI copies attributes there as in MPI_Comm_dup. For other processes, or the same in another order, there
- * must be none, on no rank, and neighborhood collectives must say so instead of waiting for who does not
- * come. For the same processes in the same order nobody can tell it from a duplicate: then all ranks have
- * the topology or none has. */
+/* MPI_Comm_create_group on a communicator with a topology. By the standard the new communicator has no topology,
+ * but Open MPI copies attributes, as in MPI_Comm_dup. If the group has other processes, or another order, no rank
+ * may find a topology, and neighborhood collectives must fail instead of waiting. If the group has the same
+ * processes in the same order, the new communicator looks like a duplicate: either all ranks find the topology, or
+ * none does. */
 #include "../check.h"
 
 enum { RANKS = 64 };
 static const char *const kinds[] = { "cart", "graph", "dist_graph" };
 
-/* A ring of all processes; as a graph both ways, since its neighbors are sources and destinations. */
+/* A ring of all processes. A graph has both directions, since its neighbors are sources and destinations. */
 static MPI_Comm ring(int kind)
 {
     int n = world_size, dims[1] = { n }, periods[1] = { 1 }, index[RANKS], edges[2 * RANKS];
@@ -30,14 +30,14 @@ static MPI_Comm ring(int kind)
     return made;
 }
 
-/* A communicator and its duplicate: their processes all find a topology or none does. */
+/* Either all processes of a communicator and of its duplicate find a topology, or none does. */
 static void check(const char *what, MPI_Comm comm, int may_have)
 {
     MPI_Comm both[2] = { comm, MPI_COMM_NULL };
     CHECK(MPI_Comm_dup(comm, &both[1]) == MPI_SUCCESS);
     for (int i = 0; i < 2; i++) {
         int kind = -1, has, all[2], send[4] = { 0 }, receive[4], code;
-        /* MPICH has MPI_Comm_create_group pass no handler on. */
+        /* MPICH's MPI_Comm_create_group does not pass the error handler on. */
         MPI_Comm_set_errhandler(both[i], MPI_ERRORS_RETURN);
         CHECK(MPI_Topo_test(both[i], &kind) == MPI_SUCCESS);
         has = kind != MPI_UNDEFINED;
@@ -51,7 +51,7 @@ static void check(const char *what, MPI_Comm comm, int may_have)
     MPI_Comm_free(&both[1]);
 }
 
-/* The communicator of some of the processes of `from`, if this one is among them. */
+/* A communicator of some processes of `from`, if this process is one of them. */
 static void create(const char *what, MPI_Comm from, MPI_Group group, int may_have)
 {
     MPI_Comm made = MPI_COMM_NULL;
@@ -71,7 +71,7 @@ static void cases(int kind)
     int n = world_size, ranks[RANKS];
     char what[64];
     MPI_Comm_group(from, &all);
-    /* Before and after somebody has asked about the communicator that is copied. */
+    /* Before and after a query of the original communicator. */
     CHECK(MPI_Comm_dup(from, &copy) == MPI_SUCCESS);
     for (int i = 0; i < 2; i++) {
         MPI_Comm used = i ? from : copy;
@@ -81,7 +81,7 @@ static void cases(int kind)
             MPI_Group_incl(all, n, ranks, &group);
             snprintf(what, sizeof what, "%s, turned by %d", kinds[kind], turn);
             create(what, used, group, turn == 0);
-            /* One rank says it by another handle. */
+            /* Rank 0 passes another handle of the same group. */
             if (turn == 0)
                 create(what, used, world_rank ? group : all, 1);
             MPI_Group_free(&group);
@@ -101,7 +101,7 @@ static void cases(int kind)
             MPI_Group_free(&group);
         }
         if (n > 3) {
-            /* The first and the last, where a whole block of ranks is as it was. */
+            /* The first and the last process exchanged; all others keep their ranks. */
             ranks[0] = n - 1, ranks[n - 1] = 0;
             MPI_Group_incl(all, n, ranks, &group);
             snprintf(what, sizeof what, "%s, two exchanged", kinds[kind]);
@@ -109,7 +109,7 @@ static void cases(int kind)
             MPI_Group_free(&group);
         }
     }
-    /* The duplicate has what the original has, however often it is copied. */
+    /* The duplicate has the topology of the original after any number of copies. */
     MPI_Comm again;
     int found = -1, wanted = -2;
     CHECK(MPI_Comm_dup(copy, &again) == MPI_SUCCESS);

@@ -1,12 +1,12 @@
-/* Random topologies, drawn alike on all ranks from the seed that is the first argument; every rank
- * prints what every query tells it. */
+/* Random topologies, drawn by all ranks from the seed in the first argument. Each rank prints the result of each
+ * query. */
 #include "differential_edges.h"
 
 enum { TOPOLOGIES = 28 };
 
 static unsigned long long state;
 
-/* A xorshift generator; the numbers 0..n-1. */
+/* A xorshift generator of the numbers 0..n-1. */
 static int draw(int n)
 {
     state ^= state << 13;
@@ -15,7 +15,7 @@ static int draw(int n)
     return (int)((state >> 33) % (unsigned)n);
 }
 
-/* By one of three functions, or no duplicate for other kinds. */
+/* Duplicates by one of three functions; no duplicate for other kinds. */
 static void duplicate(int kind, const char *name, MPI_Comm comm, int sorted)
 {
     MPI_Comm copy;
@@ -33,7 +33,7 @@ static void duplicate(int kind, const char *name, MPI_Comm comm, int sorted)
     MPI_Comm_free(&copy);
 }
 
-/* Says and checks where the process is left out. */
+/* Prints and checks whether the process is left out. */
 static int left_out(const char *name, MPI_Comm comm, int vertices)
 {
     say("%s: %s\n", name, comm == MPI_COMM_NULL ? "left out" : "in");
@@ -41,7 +41,7 @@ static int left_out(const char *name, MPI_Comm comm, int vertices)
     return comm == MPI_COMM_NULL;
 }
 
-/* A size that leaves room for others, often the largest that fits or one that divides it. */
+/* A random size below the number of processes, often the largest possible or a divisor of it. */
 static int draw_size(int room)
 {
     int size = 1 + draw(room);
@@ -74,7 +74,7 @@ static void random_cart(int number)
         return;
     say_cart(name, cart);
     duplicate(copy, name, cart, 0);
-    /* MPICH 4.0 returns MPI_COMM_NULL to most processes where no dimension is kept; see cart.c. */
+    /* MPICH 4.0 returns MPI_COMM_NULL to most processes if no dimension is kept; see cart.c. */
     if (kept > 0) {
         CHECK(MPI_Cart_sub(cart, remain, &sub) == MPI_SUCCESS);
         snprintf(name, sizeof name, "sub %d", number);

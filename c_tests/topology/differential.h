@@ -1,5 +1,5 @@
-/* Every query of a topology, asked on every rank and printed: what two runs of a program compare.
- * A query that fails prints the class of its error in place of the values. */
+/* All queries of a topology on all ranks, printed, so that two runs of a program can be compared. If a query
+ * fails, the class of its error is printed. */
 #ifndef CARTOGRAPH_DIFFERENTIAL_H
 #define CARTOGRAPH_DIFFERENTIAL_H
 
@@ -7,8 +7,8 @@
 
 enum { MOST_NDIMS = 8, NAME_LENGTH = 96, UNTOUCHED = -7777 };
 
-/* Set by the argument "ours": Cartograph is in the program, so that what some host gets wrong or
- * leaves out is checked as well. */
+/* Set by the argument "ours": the program runs under Cartograph, and also checks results that some hosts get
+ * wrong. */
 static int ours;
 #define CHECK_OURS(condition) ((void)(!ours || CHECK(condition)))
 
@@ -50,7 +50,7 @@ static inline int kind_of(MPI_Comm comm)
     return kind;
 }
 
-/* Rank and size as the communicator has them, kind as MPI_Topo_test says. */
+/* Prints the rank and size of a communicator, and its kind of topology. */
 static inline void say_place(const char *name, MPI_Comm comm)
 {
     int place[2] = { UNTOUCHED, UNTOUCHED }, kind = UNTOUCHED;
@@ -61,7 +61,7 @@ static inline void say_place(const char *name, MPI_Comm comm)
     say("%s place: rank %d of %d\n", name, place[0], place[1]);
 }
 
-/* The ranks found at coordinates that lie whole turns off in the periodic dimensions. */
+/* Prints the ranks at coordinates that are off by whole turns in periodic dimensions. */
 static inline void say_wrapped(const char *name, MPI_Comm comm, int ndims, const int *dims,
                                const int *periods)
 {
@@ -130,7 +130,7 @@ static inline int compare_edges(const void *one, const void *other)
     return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* Other ends and weights as pairs, sorted where the standard leaves the order open. */
+/* Prints edges as pairs of rank and weight, sorted if the standard leaves the order open. */
 static inline void say_edges(const char *name, const int *ranks, const int *weights, int degree,
                              int sorted)
 {
@@ -148,7 +148,7 @@ static inline void say_edges(const char *name, const int *ranks, const int *weig
     say("\n");
 }
 
-/* Weights of an unweighted graph stay as they were, and so are not printed. */
+/* Weights of an unweighted graph stay untouched, and are not printed. */
 static inline void say_dist_graph(const char *name, MPI_Comm comm, int sorted)
 {
     int counts[3] = { 0, 0, 0 }, code;
@@ -173,7 +173,7 @@ static inline void say_dist_graph(const char *name, MPI_Comm comm, int sorted)
     CHECK(destinations[counts[1]] == UNTOUCHED && destweights[counts[1]] == UNTOUCHED);
 }
 
-/* Whatever topology there is. Only MPI_Dist_graph_create leaves an order open: `sorted`. */
+/* Prints a topology of any kind. Only MPI_Dist_graph_create leaves the order open: `sorted`. */
 static inline void say_topology(const char *name, MPI_Comm comm, int sorted)
 {
     int kind = kind_of(comm);
@@ -185,9 +185,9 @@ static inline void say_topology(const char *name, MPI_Comm comm, int sorted)
         say_cart(name, comm);
 }
 
-/* ---- What every constructor must do, whatever the topology ---- */
+/* ---- Requirements for all constructors ---- */
 
-/* Duplicates carry the topology. */
+/* Duplicates have the topology. */
 static inline void say_duplicates(const char *name, MPI_Comm comm, int sorted)
 {
     MPI_Comm copy;
@@ -219,7 +219,7 @@ static inline void say_duplicates(const char *name, MPI_Comm comm, int sorted)
 static inline void check_no_topology(MPI_Comm comm)
 {
     int value[4], code;
-    /* MPICH's MPI_Comm_create and MPI_Comm_create_group do not hand the error handler on. */
+    /* MPICH's MPI_Comm_create and MPI_Comm_create_group do not pass the error handler on. */
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     CHECK(kind_of(comm) == MPI_UNDEFINED);
     code = MPI_Cartdim_get(comm, value);
@@ -231,7 +231,7 @@ static inline void check_no_topology(MPI_Comm comm)
     CHECK_OURS(class_of(code) == MPI_ERR_TOPOLOGY);
 }
 
-/* Other communicators made of one that has a topology have none. */
+/* Other communicators derived from a topology have none. */
 static inline void check_not_carried(MPI_Comm comm)
 {
     MPI_Comm other;
@@ -247,12 +247,12 @@ static inline void check_not_carried(MPI_Comm comm)
     MPI_Comm_free(&other);
     CHECK(MPI_Comm_create_group(comm, group, 17, &other) == MPI_SUCCESS);
 #if !defined(OPEN_MPI)
-    /* Open MPI's copies every attribute, as if it were MPI_Comm_dup. */
+    /* Open MPI copies all attributes, as in MPI_Comm_dup. */
     check_no_topology(other);
 #endif
     MPI_Comm_free(&other);
 #if defined(OPEN_MPI)
-    /* A group of another size can be told from a duplicate; bare Open MPI crashes in it. */
+    /* A group of another size differs from a duplicate; bare Open MPI crashes in it. */
     int size;
     MPI_Comm_size(comm, &size);
     if (ours && size > 1) {
@@ -267,7 +267,7 @@ static inline void check_not_carried(MPI_Comm comm)
     MPI_Group_free(&group);
 }
 
-/* New ranks after reorder = 1: each process of the grid or graph once, the others nowhere. */
+/* New ranks after reorder = 1: each vertex has one process, and the other processes have none. */
 static inline void check_permutation(MPI_Comm made, int vertices)
 {
     int rank = -1, ranks[world_size], seen = 0;
@@ -290,7 +290,7 @@ static inline void count_errors(MPI_Comm *comm, int *code, ...)
     handled++;
 }
 
-/* A communicator that a constructor should give its error handler but no attribute of its own. */
+/* A parent whose error handler, but no attribute, goes to the new communicator. */
 struct parent {
     MPI_Comm comm;
     int keyval;
@@ -320,7 +320,7 @@ static inline void parent_end(const char *name, struct parent *parent, MPI_Comm 
         handled = 0;
         MPI_Comm_call_errhandler(*made, MPI_ERR_OTHER);
         CHECK(handled == 1);
-        /* A rank that is not there, or no grid at all. */
+        /* A rank out of range, or not a grid. */
         MPI_Cart_coords(*made, -1, MOST_NDIMS, coords);
         CHECK_OURS(handled == 2);
         MPI_Comm_free(made);

@@ -1,5 +1,4 @@
-/* Distributed graphs as a list of edges that every rank knows, so that each can work out what it
- * should be told. */
+/* Distributed graphs as a list of edges that each rank knows, so that it can compute the expected results. */
 #ifndef CARTOGRAPH_DIFFERENTIAL_EDGES_H
 #define CARTOGRAPH_DIFFERENTIAL_EDGES_H
 
@@ -15,7 +14,7 @@ struct edges {
     struct edge *list;
 };
 
-/* The ways of passing weights; the last passes MPI_WEIGHTS_EMPTY for no edges. */
+/* How weights are passed; the last kind passes MPI_WEIGHTS_EMPTY for no edges. */
 enum weighting { UNWEIGHTED, WEIGHTED, WEIGHTED_OR_EMPTY };
 
 static inline void add_edge(struct edges *edges, int source, int destination, int weight,
@@ -31,7 +30,7 @@ static inline void drop_edges(struct edges *edges)
     *edges = (struct edges){ 0, NULL };
 }
 
-/* The weights argument for this many edges. */
+/* The weights argument for `count` edges. */
 static inline int *passed(enum weighting weighting, int *weights, int count)
 {
     if (weighting == UNWEIGHTED)
@@ -39,7 +38,7 @@ static inline int *passed(enum weighting weighting, int *weights, int count)
     return weighting == WEIGHTED_OR_EMPTY && !count ? MPI_WEIGHTS_EMPTY : weights;
 }
 
-/* The edges into a rank (or out of it) in the order of the list; how many. */
+/* Returns the edges into or out of a rank in the order of the list, and their number. */
 static inline int ends_of(const struct edges *edges, int rank, int incoming, int *ends,
                           int *weights)
 {
@@ -54,7 +53,7 @@ static inline int ends_of(const struct edges *edges, int rank, int incoming, int
     return count;
 }
 
-/* As large as the old communicator, whoever has edges. */
+/* The new communicator has the size of the old one, even if some processes have no edges. */
 static inline MPI_Comm check_size(MPI_Comm made, MPI_Comm old)
 {
     int size = UNTOUCHED, old_size;
@@ -79,7 +78,7 @@ static inline MPI_Comm create_adjacent(MPI_Comm comm, const struct edges *edges,
     return check_size(made, comm);
 }
 
-/* Edges of one source that follow each other are passed as one entry of `sources`. */
+/* Consecutive edges of one source are passed as one entry of `sources`. */
 static inline MPI_Comm create_by_edges(MPI_Comm comm, const struct edges *edges,
                                        enum weighting weighting, MPI_Info info, int reorder)
 {
@@ -100,8 +99,8 @@ static inline MPI_Comm create_by_edges(MPI_Comm comm, const struct edges *edges,
         weights[count++] = edge->weight;
     }
 #if defined(OPEN_MPI)
-    /* Open MPI alone hangs here now and then on a communicator that is no longer new: its tags for
-     * edges are also tags of its nonblocking collectives, which number on (its issue 13918). */
+    /* Bare Open MPI sometimes hangs here on a used communicator: its tags for edges are also tags of its
+     * nonblocking collectives, which count up (its issue 13918). */
     MPI_Comm_dup(comm, &fresh);
 #endif
     CHECK(MPI_Dist_graph_create(fresh, n, sources, degrees, destinations,
@@ -112,7 +111,7 @@ static inline MPI_Comm create_by_edges(MPI_Comm comm, const struct edges *edges,
     return check_size(made, comm);
 }
 
-/* Compares one direction with the list; weights are left alone where there are none. */
+/* Compares one direction with the list. Without weights, the array must be untouched. */
 static inline int same_edges(const struct edges *edges, int rank, int incoming, int weighted,
                              int sorted, const int *ends, const int *weights, int degree)
 {
@@ -128,7 +127,7 @@ static inline int same_edges(const struct edges *edges, int rank, int incoming, 
     return !memcmp(pairs[0], pairs[1], degree * sizeof pairs[0][0]);
 }
 
-/* The rank has the edges of the list; in its order, unless the order is free: `sorted`. */
+/* The rank must have the edges of the list, in its order unless the order is free: `sorted`. */
 static inline void check_edges(MPI_Comm comm, const struct edges *edges, enum weighting weighting,
                                int sorted)
 {
@@ -147,7 +146,7 @@ static inline void check_edges(MPI_Comm comm, const struct edges *edges, enum we
           == MPI_SUCCESS);
     CHECK(same_edges(edges, rank, 1, weighted, sorted, into[0], into[1], counts[0]));
     CHECK(same_edges(edges, rank, 0, weighted, sorted, away[0], away[1], counts[1]));
-    /* Asked again, the order is the same. */
+    /* A second query has the same order. */
     CHECK(MPI_Dist_graph_neighbors(comm, counts[0], again[0], again[1], counts[1], again[2],
                                    again[3])
           == MPI_SUCCESS);

@@ -1,5 +1,5 @@
-/* MPI_Dims_create with CARTOGRAPH_DIMS=1x1x10: a long box is cut along its length, where three dimensions are free and only
- * there. */
+/* MPI_Dims_create with CARTOGRAPH_DIMS=1x1x10 cuts a long box along its length, but only if three dimensions are
+ * free. */
 #include "../check.h"
 
 static int is(const int *dims, int first, int second, int third)

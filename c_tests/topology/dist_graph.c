@@ -1,5 +1,5 @@
-/* Distributed graphs: both constructors, queries, duplicates; every rank prints what it is told,
- * and compares it with the edges that were passed. */
+/* Distributed graphs: both constructors, queries, duplicates. Each rank prints the results, and compares them with
+ * the edges that were passed. */
 #include "differential_edges.h"
 
 enum { RING, STAR, COMPLETE, MULTIPLE, NO_EDGES, ISOLATED, SHAPES };
@@ -33,7 +33,7 @@ static struct edges draw(int shape, enum givers givers)
             EDGE(node, node + n - 1, 1);
             EDGE(node, node + 1, 1);
             break;
-        case STAR: /* Everybody into the last, which has no edges out. */
+        case STAR: /* All ranks have an edge to the last, which has no edges out. */
             if (node < n - 1)
                 EDGE(node, n - 1, node + 1);
             break;
@@ -41,14 +41,14 @@ static struct edges draw(int shape, enum givers givers)
             for (int other = n - 1; other >= 0; other--)
                 EDGE(node, other, 10 * node + other);
             break;
-        case MULTIPLE: /* Loops and multiple edges, of different weights and of equal ones. */
+        case MULTIPLE: /* Loops and multiple edges, with different and equal weights. */
             EDGE(node, node + 1, 5);
             EDGE(node, node + 2, 0);
             EDGE(node, node + 1, node);
             EDGE(node, node, 2147483647);
             EDGE(node, node + 1, 5);
             break;
-        case ISOLATED: /* A chain that leaves out the first and the last. */
+        case ISOLATED: /* A chain without the first and the last rank. */
             if (node > 0 && node < n - 2)
                 EDGE(node + 1, node, 3);
             break;
@@ -76,10 +76,9 @@ static void whole(int shape, enum weighting weighting)
         snprintf(name, sizeof name, "create %d %s from %d", shape, weighting_names[weighting],
                  givers);
         say_dist_graph(name, comm, 1);
-        /* The order is free by the standard. Ours is that of the givers' ranks, then of their
-         * arguments: the order of the list, if givers are sources. Hosts do as we do where all
-         * edges into a rank, or out of it, come from one giver; else theirs changes from run to
-         * run. */
+        /* The standard leaves the order free. Cartograph orders edges by the rank that passes them, then by its
+         * arguments, which is the order of the list if sources pass their edges. Hosts do the same if one rank
+         * passes all edges into or out of a rank; otherwise their order changes from run to run. */
         if (ours && (givers == SOURCE || givers == ZERO))
             check_edges(comm, &edges, weighting, 0);
         if (givers == ZERO) {
@@ -91,7 +90,7 @@ static void whole(int shape, enum weighting weighting)
     }
 }
 
-/* After a reorder new rank i has the edges of vertex i, which old rank i passed. */
+/* After reordering, new rank i has the edges of vertex i, which old rank i passed. */
 static void reordered(int shape, enum weighting weighting)
 {
     struct edges edges = draw(shape, ANYBODY);
@@ -108,7 +107,7 @@ static void reordered(int shape, enum weighting weighting)
     drop_edges(&edges);
 }
 
-/* MPI_UNWEIGHTED asks for no weights, on either side; a small maximum for the first part. */
+/* MPI_UNWEIGHTED requests no weights on either side; a small maximum requests the first edges. */
 static void partial_outputs(MPI_Comm comm, const char *name)
 {
     int counts[3], got[4][8], all[4][8];
@@ -163,7 +162,7 @@ int main(int argc, char **argv)
 
     edges = draw(MULTIPLE, SOURCE);
     for (enum weighting weighting = UNWEIGHTED; weighting <= WEIGHTED; weighting++) {
-        /* An info key that nobody knows changes nothing. */
+        /* An unknown info key changes nothing. */
         MPI_Info_create(&info);
         MPI_Info_set(info, "no such hint", "indeed");
         comm = create_adjacent(MPI_COMM_WORLD, &edges, weighting, info, 0);

@@ -1,8 +1,8 @@
-/* Every name of ours that a Fortran compiler may call, called from C as Fortran does it: addresses of all
- * arguments, INTEGER handles, and a LOGICAL whose .TRUE. is -1, as in some compilers. */
+/* All Fortran names of the library, called from C like Fortran does: with addresses of all arguments, INTEGER
+ * handles, and a LOGICAL whose .TRUE. is -1, as in some compilers. */
 #include "../check.h"
 
-/* The standard ABI has other names for these. */
+/* The standard ABI names these functions differently. */
 #ifdef MPI_ABI
 #define COMM_TO_FORTRAN MPI_Comm_toint
 #define COMM_FROM_FORTRAN MPI_Comm_fromint
@@ -15,7 +15,7 @@
 
 enum { SPELLINGS = 4 };
 
-/* Declares a procedure under its four names and makes an array of them. */
+/* Declares the four names of a procedure, and an array of them. */
 #define PROCEDURE(name, ...) \
     typedef void name##_type(__VA_ARGS__); \
     extern name##_type mpi_##name##_, mpi_##name##__, pmpi_##name##_, pmpi_##name##__; \
@@ -58,7 +58,7 @@ PROCEDURE(dims_create, in nnodes, in ndims, out dims, out)
 /* Fortran passes addresses only. */
 #define AT(value) ((const int[]){ value })
 
-/* Where no code is wanted, and where one is. Before each call that gives one it is nonsense. */
+/* Where ierror goes: nowhere, or to `code`, which gets an invalid value before each call. */
 static int code;
 static int *wanted(void)
 {
@@ -130,7 +130,7 @@ static void grids(int s)
     }
 }
 
-/* Two nodes: both know themselves, and the first the second. */
+/* Two nodes: each has an edge to itself, and the first has one to the second. */
 static void graphs(int s)
 {
     int world = COMM_TO_FORTRAN(MPI_COMM_WORLD), graph, n, m, new_rank;
@@ -171,7 +171,7 @@ static void check_ring(int s, int graph, int weight_in, int weight_out)
     MPI_Comm_free(&comm);
 }
 
-/* Open MPI has Fortran's sentinels where it has no Fortran compiler as well. */
+/* Open MPI defines the sentinels of Fortran even without a Fortran compiler. */
 extern int mpi_fortran_unweighted_, mpi_fortran_weights_empty_;
 #pragma weak mpi_fortran_unweighted_
 #pragma weak mpi_fortran_weights_empty_
@@ -194,13 +194,13 @@ static void sentinels(int s)
     CHECK(code == MPI_SUCCESS && rank == world_rank);
     comm = COMM_FROM_FORTRAN(graph);
     MPI_Comm_free(&comm);
-    /* There is an edge, so there must be a weight. */
+    /* One edge needs one weight. */
     dist_graph_create[s](&world, AT(1), &world_rank, AT(1), &world_rank,
                          &mpi_fortran_weights_empty_, &info, &fortran_false, &graph, wanted());
     CHECK(class_of(code) == MPI_ERR_ARG);
 }
 
-/* A ring whose edges weigh what their source's rank is. */
+/* A ring; the weight of an edge is the rank of its source. */
 static void dist_graphs(int s)
 {
     int world = COMM_TO_FORTRAN(MPI_COMM_WORLD), info = INFO_TO_FORTRAN(MPI_INFO_NULL), graph;
@@ -208,7 +208,7 @@ static void dist_graphs(int s)
     dist_graph_create_adjacent[s](&world, AT(1), &before, &before, AT(1), &after, &world_rank,
                                   &info, &fortran_false, &graph, NULL);
     check_ring(s, graph, before, world_rank);
-    /* Here the edge that comes in is given. */
+    /* Here each rank passes its incoming edge. */
     dist_graph_create[s](&world, AT(1), &before, AT(1), &world_rank, &before, &info,
                          &fortran_false, &graph, wanted());
     CHECK(code == MPI_SUCCESS);
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
         graphs(s);
         dist_graphs(s);
         sentinels(s);
-        /* Without a topology; the code is wanted from all. */
+        /* Without a topology, each call returns a code. */
         int self = COMM_TO_FORTRAN(MPI_COMM_SELF), n, m, a[1] = { 0 }, b[1], c[1], d[1];
 #define REFUSED(call) CHECK(((call), class_of(code)) == MPI_ERR_TOPOLOGY)
         REFUSED(cart_sub[s](&self, &fortran_true, &n, wanted()));

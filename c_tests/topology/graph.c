@@ -1,5 +1,5 @@
-/* Graphs that every process knows whole: creation, queries, duplicates; every rank prints what it
- * is told, and compares it with what was passed. */
+/* Graphs that each process passes as a whole: creation, queries, duplicates. Each rank prints the results, and
+ * compares them with the arguments. */
 #include "differential.h"
 
 enum { RING, STAR, COMPLETE, MULTIPLE, NO_EDGES, LAST_ONLY, HALF, SHAPES };
@@ -29,11 +29,11 @@ static struct graph draw(int shape)
             if (node > 0)
                 edges[count++] = 0;
             break;
-        case COMPLETE: /* Loops as well. */
+        case COMPLETE: /* With loops. */
             for (int other = 0; other < n; other++)
                 edges[count++] = other;
             break;
-        case MULTIPLE: /* Not symmetric; the order is neither up nor down. */
+        case MULTIPLE: /* Not symmetric; neighbors are in no order. */
             edges[count++] = (node + 1) % n;
             if (node % 2)
                 edges[count++] = node;
@@ -66,7 +66,7 @@ static int nedges(const struct graph *graph)
     return first(graph, graph->nnodes);
 }
 
-/* `got` begins with the first `count` of `expected`, and was left alone after them. */
+/* The first `count` entries of `got` are those of `expected`, and the others are untouched. */
 static int filled(const int *got, const int *expected, int count, int room)
 {
     for (int i = 0; i < room; i++)
@@ -136,7 +136,7 @@ static void whole(const struct graph *graph, int shape)
     MPI_Comm_free(&comm);
 }
 
-/* No nodes: no communicator, on any process. */
+/* Without nodes no process gets a communicator. */
 static void nothing(void)
 {
     int unused[1] = { UNTOUCHED };
@@ -148,7 +148,7 @@ static void nothing(void)
     CHECK(unused[0] == UNTOUCHED);
 }
 
-/* Outputs shorter than what there is get what fits. */
+/* Short arrays get the first entries. */
 static void short_outputs(void)
 {
     struct graph graph = draw(MULTIPLE);

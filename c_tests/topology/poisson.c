@@ -1,9 +1,8 @@
-/* The Poisson solver of the MPI-1.1 chapter's last example, made whole: -laplace(u) = f on a
- * periodic square, by Jacobi's method on a two-dimensional grid of processes.
+/* The Poisson solver of the last example in MPI-1.1's chapter, completed: -laplace(u) = f on a periodic square, by
+ * Jacobi's method on a two-dimensional grid of processes.
  *
- * An ordinary program. What it prints depends neither on how many processes there are nor on which
- * of them has which place: a maximum is the same in any order, and the checksum is summed by rank 0
- * in the order of the points. */
+ * An ordinary program. Its output depends neither on the number of processes nor on their places: a maximum does
+ * not depend on the order, and rank 0 sums the checksum in the order of the points. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -16,11 +15,11 @@ static int dims[2], position[2];
 /* Ranks of the neighbors: up, down, left, right. */
 static int neighbors[4];
 static MPI_Comm grid;
-/* This process' block, from first to first + count in both directions, and a frame around it. */
+/* The block of this process, from first to first + count in both directions, with a frame around it. */
 static int first[2], count[2];
 static MPI_Datatype column;
 
-/* The first point of a process' part; the last part ends where the next would begin. */
+/* The first point of a part; the last part ends where the next one would begin. */
 static int begin_of(int place, int places)
 {
     return place * POINTS / places;
@@ -47,10 +46,10 @@ static void arrange_processes(void)
     MPI_Type_commit(&column);
 }
 
-/* Sends the outermost points to the neighbors and receives theirs in the frame. */
+/* Sends the outermost points to the neighbors, and receives theirs into the frame. */
 static void exchange(double *u)
 {
-    /* In the order of neighbors: where what is sent begins, and what is received. */
+    /* In the order of neighbors: the first point sent, and the first point received. */
     const size_t edge[4] = { at(1, 1), at(count[0], 1), at(1, 1), at(1, count[1]) };
     const size_t frame[4] = { at(0, 1), at(count[0] + 1, 1), at(1, 0), at(1, count[1] + 1) };
     MPI_Request requests[8];
@@ -65,7 +64,7 @@ static void exchange(double *u)
     MPI_Waitall(8, requests, statuses);
 }
 
-/* One step of Jacobi's method. The answer is this process' largest residual before it. */
+/* One step of Jacobi's method. Returns the largest residual of this process before the step. */
 static double relax(double *next, const double *u, const double *f)
 {
     double largest = 0, h = 1.0 / POINTS;
@@ -87,8 +86,8 @@ static double source(int i, int j)
     return sin(x) * cos(y) + sin(3 * x) * sin(2 * y);
 }
 
-/* What all steps make of the source at a point: both of its waves are ones of Jacobi's method, of whose
- * difference from the solution each step leaves the same part. */
+/* The value at a point after all steps: both waves of the source are eigenvectors of Jacobi's method, so each step
+ * leaves a fixed part of their difference from the solution. */
 static double solution(int i, int j)
 {
     double h = 1.0 / POINTS, x = i * tau * h, y = j * tau * h;
@@ -98,8 +97,7 @@ static double solution(int i, int j)
            + sin(3 * x) * sin(2 * y) * (1 - pow(second_part, STEPS + 1)) / (1 - second_part));
 }
 
-/* Brings all blocks to rank 0, which puts each where its coordinates say. The answer is how many points
- * are wrong. */
+/* Gathers all blocks on rank 0 by their coordinates. Returns the number of wrong points. */
 static int output(const double *u)
 {
     int rank, size, place[2], wrong = 0;

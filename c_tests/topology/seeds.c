@@ -1,6 +1,5 @@
-/* The examples that are printed in the documents this project started from (MPI-1.1's chapter on
- * topologies, MPI-2.1 and 2.2 on graphs, lecture slides), with the values printed there. Each runs
- * on as many processes as it takes, if there are so many. */
+/* Examples with their printed values from MPI-1.1's chapter on topologies, from MPI-2.1 and 2.2 on graphs, and
+ * from lecture slides. Each example runs if there are enough processes. */
 #include "differential.h"
 
 static int same(const int *got, const int *expected, int count)
@@ -8,7 +7,7 @@ static int same(const int *got, const int *expected, int count)
     return !memcmp(got, expected, count * sizeof(int));
 }
 
-/* The first `size` processes; MPI_COMM_NULL on the others, and everywhere if there are fewer. */
+/* A communicator of the first `size` processes; MPI_COMM_NULL on the others, and everywhere if there are too few. */
 static MPI_Comm first(int size)
 {
     MPI_Comm comm;
@@ -99,14 +98,14 @@ static void shuffle_exchange(MPI_Comm eight)
 {
     static const int table[8][3] = { { 1, 0, 0 }, { 0, 2, 4 }, { 3, 4, 1 }, { 2, 6, 5 },
                                      { 5, 1, 2 }, { 4, 3, 6 }, { 7, 5, 3 }, { 6, 7, 7 } };
-    /* To which neighbor, and from which, in each of the permutations. */
+    /* The neighbors to send to and to receive from in each permutation. */
     static const int to[3] = { 0, 1, 2 }, from[3] = { 0, 2, 1 };
     int index[8], edges[24], neighbors[3], rank;
     float value, expected;
     MPI_Comm comm;
     if (eight == MPI_COMM_NULL)
         return;
-    /* Built from the definition by bits; what comes back is compared with the printed table. */
+    /* Built from the definition by bits, and compared with the printed table. */
     for (int node = 0; node < 8; node++) {
         index[node] = 3 * (node + 1);
         edges[3 * node] = node ^ 1;
@@ -125,7 +124,7 @@ static void shuffle_exchange(MPI_Comm eight)
                                    0, comm, MPI_STATUS_IGNORE)
               == MPI_SUCCESS);
         say("permutation %d: %.1f\n", i, value);
-        /* Exchange; shuffle after it; and unshuffle takes the shuffle back. */
+        /* Exchange, then shuffle; unshuffle reverses the shuffle. */
         expected = (i == 1 ? table[neighbors[2]][0] : neighbors[0]) + 0.5f;
         CHECK(value == expected);
     }
@@ -184,14 +183,14 @@ static void sub_grids(MPI_Comm comm)
     MPI_Comm_free(&cart);
 }
 
-/* One process's line of a table of arguments; `degrees` have no place in the adjacent form. */
+/* A row of a table of arguments, for one process; the adjacent form has no `degrees`. */
 struct arguments {
     int n, ranks[4], degrees[4], ends[6];
 };
 
 static void check_dist_graph(MPI_Comm comm, int weighted, int sorted, const char *name)
 {
-    /* Who is a neighbor, in both directions: the graph is symmetric. */
+    /* The neighbors in both directions: the graph is symmetric. */
     static const int degrees[4] = { 2, 1, 1, 2 };
     static const int table[4][2] = { { 1, 3 }, { 0 }, { 3 }, { 0, 2 } };
     int rank, counts[3], into[2][2], away[2][2];
@@ -203,7 +202,7 @@ static void check_dist_graph(MPI_Comm comm, int weighted, int sorted, const char
         into[1][i] = away[1][i] = UNTOUCHED;
     CHECK(MPI_Dist_graph_neighbors(comm, counts[0], into[0], into[1], counts[1], away[0], away[1])
           == MPI_SUCCESS);
-    /* The order is free; on hosts it changes where edges into a process come from several. */
+    /* The order is free; it changes on hosts if several ranks pass edges into a process. */
     if (sorted && counts[0] == 2 && into[0][0] > into[0][1]) {
         int other = into[0][0];
         into[0][0] = into[0][1], into[0][1] = other;
@@ -215,8 +214,7 @@ static void check_dist_graph(MPI_Comm comm, int weighted, int sorted, const char
     say_dist_graph(name, comm, sorted);
 }
 
-/* The first of the graphs again, distributed in each of the three ways, with unit weights and with
- * none. */
+/* The first graph as a distributed graph in three variants, with unit weights and without weights. */
 static void dist_graphs(MPI_Comm four)
 {
     static const struct arguments outgoing[4] = { { 1, { 0 }, { 2 }, { 1, 3 } },
@@ -258,7 +256,7 @@ static void dist_graphs(MPI_Comm four)
     }
 }
 
-/* Grids of no dimensions, smaller and larger than the group. */
+/* Grids without dimensions, grids smaller than the group, and grids larger than the group. */
 static void zero_dimensional(void)
 {
     int none = UNTOUCHED, out[3] = { UNTOUCHED, UNTOUCHED, UNTOUCHED }, rank = UNTOUCHED, ndims;
@@ -283,7 +281,7 @@ static void zero_dimensional(void)
     MPI_Comm_free(&cart);
 }
 
-/* The slides' 3 x 4 cylinder, cut into its columns. */
+/* The 3 x 4 cylinder of the slides, cut into columns. */
 static void cylinder(MPI_Comm twelve)
 {
     static const int dims[] = { 3, 4 }, periods[] = { 1, 0 }, keep[] = { 1, 0 }, three[] = { 3 };
@@ -306,7 +304,7 @@ static void cylinder(MPI_Comm twelve)
     MPI_Comm_free(&cart);
 }
 
-/* The slides' 3 x 5 grid: process, where a shift to the right comes from and where it goes. */
+/* The 3 x 5 grid of the slides: a process, and the source and destination of a shift to the right. */
 static void shifts(MPI_Comm fifteen)
 {
     static const int dims[] = { 3, 5 }, periods[] = { 0, 0 };
@@ -325,8 +323,8 @@ static void shifts(MPI_Comm fifteen)
     MPI_Comm_free(&cart);
 }
 
-/* The application at the end of MPI-1.1's chapter: neighbors on a torus by their coordinates, and
- * values sent to them. The grid is made as the advice to implementors has it as well. */
+/* The application at the end of MPI-1.1's chapter: neighbors on a torus by coordinates, and values sent to them.
+ * The grid is also created as in the advice to implementors. */
 static void poisson(void)
 {
     static const int steps[4][2] = { { -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 } };
@@ -340,7 +338,7 @@ static void poisson(void)
         int at[2] = { position[0] + steps[i][0], position[1] + steps[i][1] };
         CHECK(MPI_Cart_rank(cart, at, &neighbors[i]) == MPI_SUCCESS);
     }
-    /* What goes one way comes from the other. */
+    /* A block sent in one direction arrives from the other. */
     for (int i = 0; i < 4; i++)
         CHECK(MPI_Sendrecv(&rank, 1, MPI_INT, neighbors[i], i, &got[i], 1, MPI_INT,
                            neighbors[i ^ 1], i, cart, MPI_STATUS_IGNORE)
