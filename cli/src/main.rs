@@ -79,11 +79,11 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         reads: Option<std::path::PathBuf>,
     },
-    /// Become a command that ends with the process that started it
+    /// Become a command that ends with the process that started it, or wait for its end
     #[command(hide = true)]
     Under {
         parent: u32,
-        #[arg(required = true, trailing_var_arg = true)]
+        #[arg(trailing_var_arg = true)]
         command: Vec<std::ffi::OsString>,
     },
     /// Write man pages and shell completions below a directory, as `make install` does
@@ -108,8 +108,8 @@ fn main() -> ExitCode {
             Command::Where { reads } => run::print_place(reads.as_deref()),
             Command::Under { parent, command } => {
                 let error = run::under(parent, &command);
-                let failure =
-                    Failure::new(format!("cannot run {}: {error}", command[0].to_string_lossy()));
+                let name = command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+                let failure = Failure::new(format!("cannot run {name}: {error}"));
                 let is_missing = error.kind() == std::io::ErrorKind::NotFound;
                 Err(failure.with_code(if is_missing { 127 } else { 126 }))
             }

@@ -94,7 +94,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             lesson.failed();
             format!("{name} exited with code {code}; nothing learned from this run")
         }
-        (Ok(_), Ended::Interrupted(_) | Ended::Signal(_)) => {
+        (Ok(_), Ended::Interrupted(code)) => {
+            format!("{name} exited with code {code} after a signal; nothing learned from this run")
+        }
+        (Ok(_), Ended::Signal(_)) => {
             format!("{name} was ended by a signal; nothing learned from this run")
         }
     };

@@ -1,5 +1,7 @@
 //! Starts the job: the launcher as a child that inherits everything from this process, and gets its signals.
 
+mod witness;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -12,10 +14,12 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal, kill, killpg, raise};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use crate::output::{Failure, say};
+use witness::Witness;
 
 /// Signals that usually end a job.
 const ENDING: [Signal; 4] = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM];
@@ -30,6 +34,10 @@ const OTHERS: [Signal; 6] = [
     Signal::SIGPWR,
 ];
 
+/// Signals that stop jobs, and let them go on.
+const JOB_CONTROL: [Signal; 4] =
+    [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU, Signal::SIGCONT];
+
 /// The time that a launcher of `cartograph where` has to end.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -43,18 +51,18 @@ pub(super) struct Signals {
 pub(super) enum Ended {
     Code(u8),
     Signal(i32),
-    /// The job ended with this exit code after it was sent a signal.
+    /// The job failed with this exit code after it was sent a signal.
     Interrupted(u8),
 }
 
 /// All signals that are blocked.
 fn held() -> SigSet {
-    let mut all: SigSet = ENDING.iter().chain(&OTHERS).copied().collect();
+    let mut all: SigSet = ENDING.iter().chain(&OTHERS).chain(&JOB_CONTROL).copied().collect();
     all.add(Signal::SIGCHLD);
     all
 }
 
-/// A command that ends with this process.
+/// A command that ends with this process; without words, one that only waits for that.
 fn under_this(words: &[OsString]) -> Command {
     // Not by path: the command may be reinstalled while a job is prepared.
     let mut command = Command::new("/proc/self/exe");
@@ -78,21 +86,31 @@ impl Signals {
     /// Runs the job; returns when it has ended.
     pub(super) fn run(&self, words: &[OsString]) -> io::Result<Ended> {
         let mut child = under_this(words).spawn()?;
-        let queue = SignalFd::with_flags(&self.all, SfdFlags::SFD_CLOEXEC)?;
+        let launcher = Pid::from_raw(child.id().cast_signed());
+        let mut witness = Witness::start().ok();
+        let queue =
+            SignalFd::with_flags(&self.all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
         let mut is_interrupted = false;
         loop {
             if let Some(status) = child.try_wait()? {
                 return Ok(ended(status, is_interrupted));
             }
-            let Some(signal) = queue.read_signal()? else { continue };
+            stop_with(launcher);
+            let age = witness.as_ref().and_then(Witness::age);
+            let Some(signal) = next(&queue, age)? else {
+                let is_silent = || !is_ready(&queue, Some(Duration::ZERO));
+                witness.iter_mut().for_each(|witness| witness.renew(is_silent));
+                continue;
+            };
             let number = signal.ssi_signo as i32;
-            // A signal from the terminal goes to the whole foreground group, including the launcher, and launchers
-            // abort at a second one.
-            let is_terminals = signal.ssi_code == nix::libc::SI_KERNEL;
-            is_interrupted |= number != Signal::SIGCHLD as i32;
-            if number != Signal::SIGCHLD as i32 && !is_terminals {
-                let to = Pid::from_raw(child.id().cast_signed());
-                let _ = Signal::try_from(number).and_then(|signal| kill(to, signal));
+            if number == Signal::SIGCHLD as i32 {
+                continue;
+            }
+            is_interrupted |= !JOB_CONTROL.iter().any(|control| *control as i32 == number);
+            // Launchers abort at a second signal, and leave processes behind.
+            let has_it = witness.as_mut().is_some_and(|witness| witness.has(number, launcher));
+            if !has_it {
+                let _ = Signal::try_from(number).and_then(|signal| kill(launcher, signal));
             }
         }
     }
@@ -125,9 +143,7 @@ impl Signals {
                 stop(&mut child);
                 return Ok(None);
             }
-            let left = left.min(Duration::from_millis(200)).as_millis() as u16;
-            let _ =
-                poll(&mut [PollFd::new(queue.as_fd(), PollFlags::POLLIN)], PollTimeout::from(left));
+            is_ready(&queue, Some(left.min(Duration::from_millis(200))));
             while let Ok(Some(signal)) = queue.read_signal() {
                 if signal.ssi_signo as i32 != Signal::SIGCHLD as i32 {
                     stop(&mut child);
@@ -138,13 +154,46 @@ impl Signals {
     }
 }
 
-/// Becomes the launcher, which gets SIGTERM if the process that started this one is killed.
+/// Becomes the launcher, which gets SIGTERM if the process that started this one is killed; without words, waits to be
+/// killed.
 pub(crate) fn under(parent: u32, words: &[OsString]) -> io::Error {
-    let _ = prctl::set_pdeathsig(Signal::SIGTERM);
+    let is_witness = words.is_empty();
+    let _ = prctl::set_pdeathsig(if is_witness { Signal::SIGKILL } else { Signal::SIGTERM });
     if nix::unistd::getppid().as_raw().cast_unsigned() != parent {
         return io::Error::other("the parent process has ended");
     }
+    if is_witness {
+        loop {
+            std::thread::park();
+        }
+    }
     become_job(words)
+}
+
+/// Stops this process if the launcher has been stopped: who started this process waits for it to stop or end.
+fn stop_with(launcher: Pid) {
+    let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG;
+    if let Ok(WaitStatus::Stopped(_, signal)) = waitid(Id::Pid(launcher), flags) {
+        let _ = raise(signal);
+        let mut own = SigSet::empty();
+        own.add(signal);
+        let _ = own.thread_unblock();
+        // It goes on here.
+        let _ = held().thread_block();
+    }
+}
+
+/// The next signal; `None` after this time, if it is limited.
+fn next(queue: &SignalFd, longest: Option<Duration>) -> io::Result<Option<siginfo>> {
+    if is_ready(queue, longest) { Ok(queue.read_signal()?) } else { Ok(None) }
+}
+
+/// True as soon as a signal can be read; false after this time.
+fn is_ready(queue: &SignalFd, longest: Option<Duration>) -> bool {
+    let longest = longest.map_or(PollTimeout::NONE, |longest| {
+        PollTimeout::try_from(longest).unwrap_or(PollTimeout::MAX)
+    });
+    poll(&mut [PollFd::new(queue.as_fd(), PollFlags::POLLIN)], longest).is_ok_and(|count| count > 0)
 }
 
 /// Becomes a command, which inherits no blocked signal.
@@ -204,7 +253,7 @@ fn stop(child: &mut Child) {
 
 fn ended(status: ExitStatus, is_interrupted: bool) -> Ended {
     match (status.code(), status.signal()) {
-        (Some(code), _) if is_interrupted => Ended::Interrupted(code as u8),
+        (Some(code), _) if is_interrupted && code != 0 => Ended::Interrupted(code as u8),
         (Some(code), _) => Ended::Code(code as u8),
         (None, signal) => Ended::Signal(signal.unwrap_or_default()),
     }

@@ -7,6 +7,7 @@ mod launchers;
 mod plan;
 mod report;
 mod run;
+mod signals;
 mod site;
 mod starts;
 mod switches;
