@@ -46,7 +46,7 @@ pub(super) struct Placing {
 impl Placing {
     pub(super) fn new(line: &Line, store: &Store, world: bool, moves_grids: bool) -> Self {
         let key = Key::of(&line.clone().into(), None);
-        let verdict = key.and_then(|key| store.verdict(&key));
+        let verdict = key.ok().and_then(|key| store.verdict(&key));
         Self { line: line.clone(), world, moves_grids, verdict }
     }
 

@@ -212,7 +212,7 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
     }
     let store = Store::open().map_err(|why| unchanged(&why))?;
     let key = Key::of(&line.clone().into(), arguments.name.as_deref())
-        .ok_or_else(|| unchanged("cannot read the program"))?;
+        .map_err(|why| unchanged(&why.to_string()))?;
     let directory = store.folder(JOBS).and_then(tempfile::tempdir_in);
     let directory =
         directory.map_err(|error| unchanged(&format!("cannot write to the store: {error}")))?;

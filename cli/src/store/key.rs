@@ -1,15 +1,14 @@
 //! The key of a program: it identifies the program and its build in any directory.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use cartograph_core::launcher::named;
 use cartograph_core::learn::digest;
-use goblin::elf::Elf;
-use goblin::elf::note::NT_GNU_BUILD_ID;
+use cartograph_traffic::printable;
 
-use crate::exec::program::{find_program, linked_mpi, needs_mpi};
+use super::identity::{Identity, Unidentified, program_at};
+use crate::exec::program::{find_program, linked_mpi};
 use crate::runs::command::Launch;
 
 /// The key of an entry: the program, its build, and the MPI.
@@ -30,79 +29,37 @@ impl Key {
         format!("{}-{:016x}-{:08x}", name.trim_start_matches('.'), self.build, self.mpi >> 32)
     }
 
-    /// The key of a program, under the user's name for it, if any. For a script, its interpreter counts as well;
-    /// arguments and inputs do not. `None` if the program cannot be read.
-    pub(crate) fn of(launch: &Launch, name: Option<&str>) -> Option<Self> {
+    /// The key of a program, under the user's name for it, if any. Arguments and inputs do not count.
+    ///
+    /// # Errors
+    ///
+    /// Why the program cannot be told from others.
+    pub(crate) fn of(launch: &Launch, name: Option<&str>) -> Result<Self, Unidentified> {
         let words = &launch.program;
-        let at = program_at(words)?;
-        let program = find_program(&words[at]).ok()?;
+        let at = program_at(words).ok_or(Unidentified::Unreadable)?;
+        let program = find_program(&words[at]).map_err(|_| Unidentified::Unreadable)?;
         let linked = linked_mpi(&program);
-        let script = words[at + 1..].iter().map(PathBuf::from).find(|word| word.is_file());
-        let script = script.filter(|_| linked.is_none() && is_interpreter(&program));
-        let own = script.as_ref().unwrap_or(&program).clone();
-        let mut files = vec![program.clone()];
-        if linked.is_none() {
-            files.extend(interpreter(&program));
-            files.extend(script);
-        }
-        let build = files.iter().try_fold(0u64, |so_far, file| {
-            Some(digest(&[so_far.to_le_bytes(), build(file)?.to_le_bytes()].concat()))
-        })?;
         // If the MPI's library is unknown, the launcher stands for the MPI.
         let is_launcher = |word: &&OsString| named(&word.to_string_lossy()).next().is_some();
         let launcher = || launch.launcher.iter().find(is_launcher).or(launch.launcher.first());
-        let mpi = linked.or_else(|| find_program(launcher()?).ok())?;
-        let mpi = fs::canonicalize(&mpi).unwrap_or(mpi);
-        let own = own.file_name().unwrap_or_default().to_string_lossy();
-        let name = name.unwrap_or(&own);
-        Some(Self {
-            program: cartograph_traffic::printable(name),
-            build: if name == own { build } else { digest(name.as_bytes()) },
-            mpi: digest(mpi.as_os_str().as_encoded_bytes()),
-        })
+        let mpi = linked.clone().or_else(|| find_program(launcher()?).ok());
+        let mpi = mpi.ok_or(Unidentified::Unreadable)?;
+        let mpi = digest(fs::canonicalize(&mpi).unwrap_or(mpi).as_os_str().as_encoded_bytes());
+        if let Some(name) = name {
+            let build = digest(name.as_bytes());
+            return Ok(Self { program: printable(name), build, mpi });
+        }
+        let Identity { name, build } = match linked {
+            Some(_) => Identity::of_file(&program)?,
+            None => Identity::find(words, at)?,
+        };
+        Ok(Self { program: printable(&name), build, mpi })
     }
-}
-
-/// The index of the program in a command line: the first word that is linked with an MPI, behind any wrapper, or else
-/// the first that can be run.
-pub(crate) fn program_at(words: &[OsString]) -> Option<usize> {
-    let linked =
-        words.iter().position(|word| find_program(word).is_ok_and(|program| needs_mpi(&program)));
-    linked.or_else(|| words.iter().position(|word| find_program(word).is_ok()))
-}
-
-/// A number for a file's content: a hash of its build ID, if it has one.
-fn build(file: &Path) -> Option<u64> {
-    let bytes = fs::read(file).ok()?;
-    Some(digest(build_id(&bytes).unwrap_or(&bytes)))
-}
-
-/// The build ID, which linkers write into programs.
-fn build_id(bytes: &[u8]) -> Option<&[u8]> {
-    let notes = Elf::parse(bytes).ok()?.iter_note_headers(bytes)?;
-    let mut own = notes.flatten().filter(|note| note.n_type == NT_GNU_BUILD_ID);
-    own.find(|note| note.name == "GNU").map(|note| note.desc)
-}
-
-/// True if the program runs scripts named by its arguments. For other programs, such files are inputs.
-fn is_interpreter(program: &Path) -> bool {
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let known = ["python", "julia", "Rscript", "perl", "ruby", "octave", "lua"];
-    known.iter().any(|known| name.starts_with(known))
-        || ["sh", "bash", "dash", "R"].contains(&&*name)
-}
-
-/// The interpreter of a script.
-fn interpreter(script: &Path) -> Option<PathBuf> {
-    let bytes = fs::read(script).ok()?;
-    let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
-    let line = String::from_utf8_lossy(line).into_owned();
-    let mut words = line.split_whitespace().filter(|word| !word.ends_with("/env"));
-    find_program(OsStr::new(words.next()?)).ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
     use std::process::Command;
 
     use super::*;

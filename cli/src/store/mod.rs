@@ -4,6 +4,7 @@
 //! store's lock for an instant. Without locks, or if another job holds the lock for too long, the last writer wins and
 //! one run is forgotten.
 
+mod identity;
 mod key;
 
 use std::env;
@@ -20,7 +21,8 @@ use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use tempfile::{Builder, NamedTempFile};
 
-pub(crate) use key::{Key, program_at};
+pub(crate) use identity::program_at;
+pub(crate) use key::Key;
 
 /// The longest that a job waits for the lock.
 const PATIENCE: Duration = Duration::from_secs(2);

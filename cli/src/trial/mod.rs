@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let launch = Launch::of(&arguments.command, arguments.mpi.as_deref())?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
     job::end_jobs_when_interrupted();
-    let key = Key::of(&launch, None);
+    let key = Key::of(&launch, None).ok();
     let mut runs = Runs::baseline(arguments, launch)?;
     let reach = if arguments.always { "always" } else { "all" };
     let found = find(&mut runs, reach, arguments.runs);

@@ -67,7 +67,7 @@ impl Recorded {
                 recording.size, names[0]
             )));
         }
-        let key = Key::of(&launch, None);
+        let key = Key::of(&launch, None).ok();
         let (count, mpi) = (launch.launcher.len(), &recording.mpi);
         let line = Line::read(&launch.baseline(), Some(count), printed, Some(mpi));
         let launcher = line.as_ref().ok().map(|line| line.launcher.name);
