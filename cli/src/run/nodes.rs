@@ -57,7 +57,7 @@ impl Nodes {
             return Err("all processes are on one node; nothing to place".into());
         }
         let shape = shape(machine.nodes());
-        Ok(Self { own, machine, shape, names, allocation: allocation, words })
+        Ok(Self { own, machine, shape, names, allocation, words })
     }
 
     /// What a lesson keeps of them.
