@@ -87,7 +87,7 @@ impl Signals {
     pub(super) fn run(&self, words: &[OsString]) -> io::Result<Ended> {
         let mut child = under_this(words).spawn()?;
         let launcher = Pid::from_raw(child.id().cast_signed());
-        let mut witness = Witness::start().ok();
+        let mut witness = Witness::start(|| under_this(&[])).ok();
         let queue =
             SignalFd::with_flags(&self.all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
         let mut is_interrupted = false;

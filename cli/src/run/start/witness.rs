@@ -2,13 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::unistd::{Pid, getpgid, getpgrp};
-
-use super::under_this;
 
 /// The time in which a signal reaches all processes of a group: the kernel sends it to one after the other.
 const ALL: Duration = Duration::from_millis(5);
@@ -19,16 +17,18 @@ const TOGETHER: Duration = Duration::from_secs(1);
 /// An idle process in the launcher's group, in which signals that were sent to the group stay pending.
 pub(super) struct Witness {
     process: Child,
+    /// The command of such a process.
+    command: fn() -> Command,
     /// The time of the last signal since the process was started.
     last: Option<Instant>,
 }
 
 impl Witness {
     /// Starts the process. The launcher must already run, or signals could reach only this process.
-    pub(super) fn start() -> io::Result<Self> {
-        let mut command = under_this(&[]);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Self { process: command.spawn()?, last: None })
+    pub(super) fn start(command: fn() -> Command) -> io::Result<Self> {
+        let mut idle = command();
+        idle.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(Self { process: idle.spawn()?, command, last: None })
     }
 
     /// True if the launcher, too, was sent this signal.
@@ -55,7 +55,7 @@ impl Witness {
 
     /// Replaces the process if no signal arrived until the new one was started.
     pub(super) fn renew(&mut self, is_silent: impl FnOnce() -> bool) {
-        match Self::start() {
+        match Self::start(self.command) {
             Ok(new) if is_silent() => *self = new,
             _ => self.last = Some(Instant::now()),
         }
