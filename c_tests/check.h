@@ -9,17 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MPI_COMM_WORLD itself, even in a driven program: hosts raise errors without a communicator on it. */
+#ifndef CARTOGRAPH_DRIVEN_H
+/* MPI_COMM_WORLD itself; driven.h defines this function for programs of a driver. */
 static inline MPI_Comm true_world(void)
 {
     return MPI_COMM_WORLD;
 }
-
-#if defined(DRIVEN)
-/* The program is one of several in one start (driver.c): its world is a duplicate, and MPI is initialized. */
-extern MPI_Comm driven_world;
-#undef MPI_COMM_WORLD
-#define MPI_COMM_WORLD driven_world
 #endif
 
 static int world_rank, world_size;
@@ -30,12 +25,7 @@ static size_t said_length, said_room;
 /* Initializes MPI. Errors return codes, also on derived communicators. */
 static inline void begin(int *argc, char ***argv)
 {
-#if defined(DRIVEN)
-    (void)argc, (void)argv;
-    MPI_Comm_set_errhandler(true_world(), MPI_ERRORS_RETURN);
-#else
     MPI_Init(argc, argv);
-#endif
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -153,14 +143,6 @@ static inline void print_lines(int rank, const char *text)
     }
 }
 
-/* Ends MPI, unless other programs follow in this start. */
-static inline void end_mpi(void)
-{
-#if !defined(DRIVEN)
-    MPI_Finalize();
-#endif
-}
-
 /* Prints the output of all ranks and the numbers of passed and failed checks, ends MPI, and returns the exit code of main. */
 static inline int finish(void)
 {
@@ -184,7 +166,7 @@ static inline int finish(void)
         MPI_Send(said ? said : "", length, MPI_CHAR, 0, 2, MPI_COMM_WORLD);
     }
     free(said);
-    end_mpi();
+    MPI_Finalize();
     return sums[1] != 0;
 }
 

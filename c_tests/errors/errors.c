@@ -27,7 +27,7 @@ int main(int argc, char **argv)
     begin(&argc, &argv);
     if (argc > 1 && strcmp(argv[1], "version") == 0) {
         print_version();
-        end_mpi();
+        MPI_Finalize();
         return 0;
     }
     listing = argc > 1 && strcmp(argv[1], "list") == 0;
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
         int unknown = only && !name;
         if (unknown && world_rank == 0)
             fprintf(stderr, "errors: there is no case '%s' on %d processes\n", only, world_size);
-        end_mpi();
+        MPI_Finalize();
         return unknown;
     }
     free_places();

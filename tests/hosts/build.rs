@@ -30,10 +30,13 @@ impl Host {
             let stem = source.file_stem().expect("a file name").to_string_lossy();
             let object = self.program(&stem, ".driven.o");
             let entry = format!("driven_{stem}");
-            let options = ["-DDRIVEN".to_owned(), format!("-Dmain={entry}")];
+            // As programs define it, since driven.h is read first.
+            let options = ["-D_GNU_SOURCE=", "-include", "c_tests/driven.h"].map(str::to_owned);
+            let options = [&options[..], &[format!("-Dmain={entry}")]].concat();
             self.once(&object, || {
                 self.compile(source, &object, &options)?;
-                check_names(&object, &entry)
+                check_names(&object, &entry)?;
+                keep_variables_apart(&object)
             })?;
             programs += &format!("PROGRAM({stem}) ");
             objects.push(object);
@@ -173,8 +176,8 @@ impl Host {
     }
 }
 
-/// Fails if a program of a driver needs processes of its own: it starts or ends MPI, or defines another global name than
-/// its entry, such as a function of MPI that it intercepts, which the driver's other programs would call.
+/// Fails if a program of a driver defines another global name than its entry, such as a function of MPI that it
+/// intercepts, which the driver's other programs would call; or if it initializes MPI for threads.
 fn check_names(object: &Path, entry: &str) -> Result<(), String> {
     let mut nm = Command::new("nm");
     let output = succeeded("nm", nm.args(["-g", "-P"]).arg(object).output())?;
@@ -182,13 +185,20 @@ fn check_names(object: &Path, entry: &str) -> Result<(), String> {
     for line in symbols.lines() {
         let mut words = line.split(' ');
         let (name, kind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let ends = ["MPI_Init", "MPI_Init_thread", "MPI_Finalize"].contains(&name);
-        if ends || (kind != "U" && !kind.eq_ignore_ascii_case("w") && name != entry) {
-            let object = object.display();
-            return Err(format!(
-                "{object}: calls or defines '{name}': it needs @alone in the testlist"
-            ));
+        let defines = kind != "U" && !kind.eq_ignore_ascii_case("w");
+        if name == "MPI_Init_thread" || (defines && name != entry) {
+            return Err(format!("{}: '{name}' needs @alone in the testlist", object.display()));
         }
     }
     Ok(())
+}
+
+/// Moves the static variables of a driver's program to a section that the driver can reset.
+fn keep_variables_apart(object: &Path) -> Result<(), String> {
+    let mut objcopy = Command::new("objcopy");
+    for section in [".data", ".data.rel", ".data.rel.local", ".bss"] {
+        objcopy.arg("--rename-section");
+        objcopy.arg(format!("{section}=driven,alloc,load,data,contents"));
+    }
+    succeeded("objcopy", objcopy.arg(object).output()).map(|_| ())
 }

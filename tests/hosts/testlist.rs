@@ -127,7 +127,7 @@ impl Test {
 }
 
 /// Folders whose programs have a driver.
-const DRIVEN: [&str; 3] = ["c_tests/errors", "c_tests/neighbor", "c_tests/topology"];
+const DRIVEN: [&str; 4] = ["c_tests/errors", "c_tests/kit", "c_tests/neighbor", "c_tests/topology"];
 
 /// Hosts that lack too much for most programs, or have no compilers: they run only lines that name them.
 const MINIMAL: [&str; 3] = ["smpi", "mini", RUNTIME];

@@ -1,7 +1,7 @@
 //! Programs that run one after the other in one start, by the folder's driver (`c_tests/driver.c`).
 //!
-//! A start serves all programs of a folder that use Cartograph in the same way, with the same settings and number of
-//! processes. If a program fails, crashes or hangs, a new start runs the programs after it.
+//! A start serves all programs of a folder that use Cartograph in the same way and with the same settings, each on as many
+//! of its processes as it needs. If a program fails, crashes or hangs, a new start runs the programs after it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,11 @@ const BARE_ATTEMPTS: usize = 3;
 /// Seconds for a start, and for each of its programs. No start takes a tenth of it on a quiet machine.
 const SECONDS: (usize, usize) = (110, 10);
 
-/// A program and its arguments.
+/// The largest number of processes of a start whose programs run on different numbers. More would wait too long for each
+/// other.
+const SHARED: u32 = 8;
+
+/// The number of processes of a program, its name and its arguments.
 type Words = Vec<String>;
 
 /// The output of a program, or why there is none.
@@ -30,19 +34,20 @@ struct Kind {
     folder: PathBuf,
     library: Library,
     settings: Vec<String>,
+    /// The number of processes if it is the same for all programs, otherwise 0.
     processes: u32,
 }
 
 /// A start, which runs when the first of its programs is asked for.
+#[derive(Default)]
 struct Start {
-    /// Each program once, since its static variables are initialized once.
     programs: Vec<Words>,
     ended: OnceLock<HashMap<Words, Ended>>,
 }
 
 /// The starts of a host.
 pub(crate) struct Starts {
-    starts: HashMap<Kind, Vec<Start>>,
+    starts: HashMap<Kind, Start>,
     /// The sources of each folder that are linked alike.
     sources: HashMap<(PathBuf, &'static str), Vec<PathBuf>>,
 }
@@ -50,7 +55,7 @@ pub(crate) struct Starts {
 impl Starts {
     /// The starts for these tests of a host, those that the command line selects.
     pub(crate) fn new<'a>(tests: impl Iterator<Item = &'a Test>) -> Self {
-        let mut starts: HashMap<Kind, Vec<Start>> = HashMap::new();
+        let mut starts: HashMap<Kind, Start> = HashMap::new();
         let mut sources: HashMap<(PathBuf, &str), Vec<PathBuf>> = HashMap::new();
         for test in tests.filter(|test| test.is_driven()) {
             for &library in test.libraries() {
@@ -59,7 +64,11 @@ impl Starts {
                     listed.push(test.source.clone());
                 }
                 for &processes in &test.processes {
-                    add(starts.entry(kind(test, library, processes)).or_default(), words(test));
+                    let start = starts.entry(kind(test, library, processes)).or_default();
+                    let words = words(test, processes);
+                    if !start.programs.contains(&words) {
+                        start.programs.push(words);
+                    }
                 }
             }
         }
@@ -69,11 +78,13 @@ impl Starts {
     /// The place of a test among those whose first start is the same. The first runs the start; the others had better come
     /// later, since they would wait for it.
     pub(crate) fn turn(&self, test: &Test) -> usize {
-        let starts = test.libraries().first().zip(test.processes.last());
-        let starts =
-            starts.and_then(|(library, last)| self.starts.get(&kind(test, *library, *last)));
-        let mut programs = starts.into_iter().flatten().flat_map(|start| &start.programs);
-        programs.position(|program| *program == words(test)).unwrap_or(0)
+        let how = test.libraries().first().zip(test.processes.first());
+        let place = how.and_then(|(&library, &processes)| {
+            let start = self.starts.get(&kind(test, library, processes))?;
+            let words = words(test, processes);
+            start.programs.iter().position(|program| *program == words)
+        });
+        place.unwrap_or(0)
     }
 
     /// The output of a test's program under Cartograph or on the bare host. Its start runs now if it has not run yet.
@@ -87,10 +98,8 @@ impl Starts {
         if !test.is_driven() {
             return alone(host, test, library, processes);
         }
-        let (kind, words) = (kind(test, library, processes), words(test));
-        let start = self.starts.get(&kind).into_iter().flatten();
-        let start = { start }.find(|start| start.programs.contains(&words));
-        let start = start.ok_or_else(|| format!("{words:?} is in no start"))?;
+        let (kind, words) = (kind(test, library, processes), words(test, processes));
+        let start = self.starts.get(&kind).ok_or_else(|| format!("{words:?} is in no start"))?;
         let ended = start.ended.get_or_init(|| self.run(host, &kind, &start.programs));
         ended[&words].clone()
     }
@@ -146,7 +155,9 @@ fn alone(host: &Host, test: &Test, library: Library, processes: u32) -> Ended {
 fn attempt(host: &Host, kind: &Kind, driver: &Path, programs: &[Words]) -> (Vec<Ended>, bool) {
     let line = programs.join(&",".to_owned());
     let seconds = SECONDS.0 + SECONDS.1 * programs.len();
-    let mut command = host.command(driver, kind.library, &kind.settings, kind.processes, seconds);
+    let sizes = programs.iter().filter_map(|words| words[0].parse().ok());
+    let size = sizes.max().unwrap_or(1);
+    let mut command = host.command(driver, kind.library, &kind.settings, size, seconds);
     let output = match command.args(&line).output() {
         Ok(output) => output,
         Err(error) => return (vec![Err(format!("{}: {error}", driver.display()))], false),
@@ -159,8 +170,8 @@ fn attempt(host: &Host, kind: &Kind, driver: &Path, programs: &[Words]) -> (Vec<
         let warnings = err.get(index).map(|lines| lines.join("\n")).unwrap_or_default();
         let who = format!(
             "{} on {} processes ({:?}, {})",
-            words.join(" "),
-            kind.processes,
+            words[1..].join(" "),
+            words[0],
             kind.library,
             kind.folder.display()
         );
@@ -199,23 +210,13 @@ fn sections(text: &str) -> Vec<Vec<&str>> {
     sections
 }
 
-/// Adds a program to the first start that does not have it.
-fn add(starts: &mut Vec<Start>, words: Words) {
-    if starts.iter().any(|start| start.programs.contains(&words)) {
-        return;
-    }
-    let free = |start: &&mut Start| start.programs.iter().all(|other| other[0] != words[0]);
-    match starts.iter_mut().find(free) {
-        Some(start) => start.programs.push(words),
-        None => starts.push(Start { programs: vec![words], ended: OnceLock::new() }),
-    }
-}
-
-fn words(test: &Test) -> Words {
-    [&[test.program()][..], &test.arguments].concat()
+fn words(test: &Test, processes: u32) -> Words {
+    [&[processes.to_string(), test.program()][..], &test.arguments].concat()
 }
 
 fn kind(test: &Test, library: Library, processes: u32) -> Kind {
     let settings = if library == Library::None { Vec::new() } else { test.settings.clone() };
+    let has_layout = settings.iter().any(|setting| setting.starts_with("CARTOGRAPH_LAYOUT"));
+    let processes = if has_layout || processes > SHARED { processes } else { 0 };
     Kind { folder: test.folder(), library, settings, processes }
 }
