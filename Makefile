@@ -1,24 +1,24 @@
 # Cartograph's interface for people; `make help` lists it.
 #
-# cargo builds for one host at a time; everything that loops over hosts, runs programs, inspects
-# files or installs them is here. Each host has its own directory under build/.
+# cargo builds for one host at a time. The Makefile loops over hosts, runs programs, inspects files and installs them.
+# Each host has its own directory below build/.
 
-# These are taken from the command line only: shells and tools have variables of such names for themselves.
+# Taken from the command line only: shells and tools use variables with these names.
 $(foreach variable,HOST HOSTS NAME,$(if $(filter environment%,$(origin $(variable))),$(eval override $(variable) :=)))
-# `make install HOSTS="..."` says which are installed; everywhere else it is all of them.
+# `make install HOSTS="..."` selects hosts; other targets take all of them.
 CHOSEN := $(HOSTS)
 override HOSTS := mpich openmpi mpich5 abi openmpi5 smpi mini
-# Runs what is built for another, whose library it uses.
+# Runs programs of another host with its library.
 RUNTIMES := intel
 LIBRARY_intel := mpich5
 TOP := $(CURDIR)
-# Where everything is built that others than the tests use; the source may be read-only then.
+# The directory for everything except tests; the source may then be read-only.
 BUILD := $(TOP)/build
 override BUILD := $(abspath $(BUILD))
 PREFIX ?= /usr/local
 
-# HOST is one of the hosts above; MPICC is the compiler wrapper of any MPI. With neither, `make lib`
-# takes the mpicc on the PATH, and `make test` takes all hosts. NAME is what the host of MPICC is called.
+# HOST is one of the hosts above; MPICC is the compiler wrapper of any MPI. Without both, `make lib` takes the mpicc
+# on the PATH, and `make test` takes all hosts. NAME names the host of MPICC.
 ifneq ($(HOST),)
   ifeq ($(filter $(HOST),$(HOSTS) $(RUNTIMES)),)
     $(error there is no host '$(HOST)'; HOST is one of $(HOSTS) $(RUNTIMES))
@@ -40,16 +40,16 @@ endif
 KNOWN := $(filter $(ONE),$(HOSTS))
 OUT := $(BUILD)/$(ONE)
 LIB := $(OUT)/lib
-# The recorder and the world in another order are for programs whose ranks are processes, on hosts that are used.
+# The recorder and world are only for hosts where each rank is a process.
 RECORDED := $(filter-out smpi mini,$(ONE))
 PURE := CARGO_TARGET_DIR=$(BUILD)/pure
-# The target of a cross build, if cargo has one; cargo's runner for it runs its programs.
+# The target of a cross build, if any; cargo's runner for it runs the programs.
 CROSS := $(CARGO_BUILD_TARGET:%=%/)
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
 .PHONY: all help demo test check packages hosts lib lib-path preload tool install install-lib uninstall clean
 ## make [all]                       the libraries for all MPIs found, the one to preload, and the command
-# All but mini, which is for tests only; a wrapper mpicc that is none of the known ones' comes last.
+# All hosts except mini, which is for tests only; an mpicc of another MPI comes last.
 FOUND = $(shell scripts/found.sh $(filter-out mini,$(HOSTS)))
 all: tool preload
 	@test -n "$(FOUND)" || { echo "There is no MPI here: install one with its compiler wrapper mpicc, or run make lib MPICC=path/to/mpicc" >&2; exit 1; }
@@ -60,7 +60,7 @@ all: tool preload
 help:
 	@sed -n 's/^## //p' Makefile
 
-## make demo                        a Poisson solver in C and in Fortran, without and with Cartograph; with HOST=openmpi also as jobs that learn
+## make demo                        a Poisson solver in C and in Fortran, without and under Cartograph; with HOST=openmpi also jobs that learn
 demo:
 	@scripts/setup.sh $(or $(HOST),mpich) $(if $(filter openmpi,$(HOST)),$(NETWORK))
 	@$(MAKE) -s --no-print-directory lib tool preload HOST=$(or $(HOST),mpich)
@@ -72,26 +72,27 @@ test:
 	$(MAKE) --no-print-directory -j$(shell nproc) --output-sync=target check command-tested preload $(TESTED:%=tested-%)
 	$(PURE) CARTOGRAPH_TEST_HOST="$(TESTED)" cargo test $(CHECKED) --test hosts
 
-# The hosts and what their tests need: `check` goes on meanwhile.
+# The hosts and the packages for their tests, while `check` runs.
 .PHONY: tested-hosts
 tested-hosts:
 	scripts/setup.sh timeout:coreutils pkg-config:pkg-config valgrind:valgrind cmake:cmake $(TESTED)
 
-# A library as it is tested. The first brings what the others take over. Two hosts have lints, for which all code is
-# compiled: MPICH has all optional functions and integers for handles, Open MPI 4 none of these functions, and pointers.
+# The library of a host for tests. Later hosts reuse the build of the first. Two hosts have lints, for which all code
+# is compiled: MPICH has all optional functions, and handles that are integers; Open MPI 4 has none of these
+# functions, and handles that are pointers.
 LINTED := $(or $(HOST),mpich openmpi)
 .PHONY: $(TESTED:%=tested-%)
 $(patsubst %,tested-%,$(filter-out intel,$(TESTED))): tested-%: | tested-hosts
 	$(MAKE) --no-print-directory $(if $(filter $(LINTED),$*),lint,lib) HOST=$*
-# Both of its binary interfaces; not at once with those whose they are.
+# Both binary interfaces, after the hosts that own them.
 tested-intel: | tested-hosts $(filter tested-mpich5 tested-abi,$(TESTED:%=tested-%))
 	$(MAKE) --no-print-directory lib HOST=mpich5
 	$(MAKE) --no-print-directory lib HOST=abi
 $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(firstword $(TESTED))
 
 ## make check                       format, lints, tests of the pure layers, links of the pages; needs no MPI
-# One profile, and in one command all that has to do with each other: features of crates that they share are the same
-# then, and each is compiled once. The features of the library itself, which are left out, bind an MPI.
+# One profile and one command for related crates, so that the features of shared crates agree, and each crate is
+# compiled once. Features of the library that bind an MPI are left out.
 CHECKED := --profile unwind --no-default-features -p mpi-cartograph -p cartograph-cli -p cartograph-core -p cartograph-lab \
     -p cartograph-shim -p cartograph-traffic
 check:
@@ -131,7 +132,7 @@ preload:
 	done
 	ln -sf libcartograph.so.0 $(BUILD)/lib/libcartograph.so
 
-# The lints of the code that binds the host, for each host.
+# Lints of the code that binds a host.
 .PHONY: lint
 lint: lib
 	$(BOUND) cargo clippy --release --lib --no-deps -- -D warnings
@@ -147,13 +148,13 @@ tool:
 	$(PURE) cargo build --profile tool -p cartograph-cli
 	install -C -D -m 755 $(BUILD)/pure/$(CROSS)tool/cartograph $(BUILD)/bin/cartograph
 
-# The command as its own tests have compiled it: its arithmetic is checked.
+# The command as compiled for its tests, with checked arithmetic.
 .PHONY: command-tested
 command-tested: check
 	install -C -D -m 755 $(BUILD)/pure/$(CROSS)unwind/cartograph $(BUILD)/bin/cartograph
 
 ## make install [HOSTS=|HOST=|MPICC= NAME=] [PREFIX= DESTDIR= BUILD=]  libraries, command, manuals, module file and more
-# Root has no cargo often: what was built before is installed then.
+# Root often has no cargo: then the earlier build is installed.
 CARGO := $(shell command -v cargo)
 WANTED = $(if $(CHOSEN),$(CHOSEN:%=HOST=%),$(if $(HOST)$(filter command,$(origin MPICC)),MPICC=$(MPICC),$(FOUND)))
 install: $(if $(CARGO),tool preload)
@@ -161,7 +162,7 @@ install: $(if $(CARGO),tool preload)
 	set -e; for mpi in $(WANTED); do $(MAKE) --no-print-directory HOSTS= install-lib $$mpi; done
 	scripts/install.sh common $(BUILD) "$(DESTDIR)" "$(PREFIX)"
 
-# One host's library.
+# The library of one host.
 install-lib: $(if $(CARGO),lib)
 	scripts/install.sh $(ONE) $(BUILD) "$(DESTDIR)" "$(PREFIX)"
 
@@ -169,7 +170,7 @@ install-lib: $(if $(CARGO),lib)
 packages:
 	packaging/try.sh $(PARTS)
 
-## make uninstall [PREFIX= DESTDIR=]  removes what make install has installed
+## make uninstall [PREFIX= DESTDIR=]  removes the files of make install
 uninstall:
 	scripts/install.sh uninstall $(BUILD) "$(DESTDIR)" "$(PREFIX)"
 
@@ -188,7 +189,7 @@ wheel: dist
 sdist:
 	scripts/wheel.sh --source $(DIRECTORY)
 
-## make clean                       removes what was built, but not the hosts
+## make clean                       removes all builds except the hosts
 clean:
 	rm -rf book
 	for host in $(HOSTS) pure bin lib bench threads dist; do rm -rf $(TOP)/build/$$host; done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# demo.sh HOST: the Poisson solver of the MPI-1.1 chapter, in C and in Fortran, alone and under
-# Cartograph: what it computes each time, and whose functions the loader gave it. Fails unless the
-# results are the same to the last bit and all of the chapter came from Cartograph. For Open MPI then three jobs that learn.
+# demo.sh HOST: the Poisson solver of the MPI-1.1 chapter, in C and in Fortran, without and under Cartograph: its
+# results, and the libraries whose functions the loader chose. Fails unless the results are equal to the last bit and
+# the whole chapter comes from Cartograph. Open MPI also runs three jobs that learn.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 host=${1:?usage: demo.sh HOST}
@@ -12,8 +12,8 @@ read -ra launch <<<"$("$top/scripts/host.sh" "$host" exec)"
 mkdir -p "$out"
 failed=0
 
-# Three jobs by cartograph run, each on four of eight nodes of two processes with slow links: namespaces of this machine, which
-# the kernel takes down with this process.
+# Three jobs by cartograph run, each on four of eight nodes with two processes and slow links. The nodes are
+# namespaces of this machine, which the kernel removes when this process ends.
 learns() {
     local i job rate=1mbit words
     mount -t tmpfs none /dev/shm && mount -t tmpfs none /run && mount -t sysfs none /sys
@@ -27,7 +27,7 @@ learns() {
         echo "10.77.0.$((i + 1)) n$i" >>/dev/shm/hosts
     done
     mount --bind /dev/shm/hosts /etc/hosts
-    # mpiexec starts its daemons by this as by ssh: options, the node, a command.
+    # mpiexec starts its daemons with this script like with ssh: options, the node, a command.
     printf '%s\n' '#!/bin/bash' 'while [[ $1 == -* ]]; do shift; done' 'node=$1' 'shift' \
         'exec ip netns exec "$node" unshare --uts bash -c "hostname $node; $*"' >/dev/shm/agent
     chmod +x /dev/shm/agent
@@ -50,7 +50,7 @@ if [ "${2:-}" = jobs ]; then
     exit $failed
 fi
 
-# Starts a program and keeps what it prints in NAME.out and what the loader did in NAME.loader.PID.
+# Starts a program; keeps its output in NAME.out and the output of the loader in NAME.loader.PID.
 run() { # NAME PRELOADED PROGRAM
     rm -f "$out/$1.loader".*
     if ! timeout -k 5 60 "${launch[@]}" $processes env LD_PRELOAD="$2" LD_DEBUG=bindings \
@@ -61,8 +61,8 @@ run() { # NAME PRELOADED PROGRAM
     fi
 }
 
-# The functions of the chapter that the program asked for, in all processes, and the libraries that
-# they came from: "MPI_Cart_create libmpich.so.12".
+# The functions of the chapter that the program called in all processes, with the libraries that define them:
+# "MPI_Cart_create libmpich.so.12".
 bindings() { # NAME PROGRAM
     sed -n "s|.*binding file $2 \[0\] to \([^ ]*\) \[0\]: normal symbol \`\([^']*\)'.*|\2 \1|p" \
         "$out/$1.loader".* | sed 's| .*/| |' |
@@ -93,7 +93,7 @@ show() { # LANGUAGE WRAPPER SOURCE
     printf '  %-18s %-24s %s\n' "the loader's word" alone "under Cartograph"
     join "$out/$1.alone.bindings" "$out/$1.cartograph.bindings" |
         awk '{ printf "  %-18s <- %-21s <- %s\n", $1, $2, $3 }'
-    # As many functions in both runs, each from one place: from the host alone, from us otherwise.
+    # Both runs must call equally many functions, from the host only, or from Cartograph only.
     if [ ! -s "$out/$1.cartograph.bindings" ] || grep -q libcartograph "$out/$1.alone.bindings" ||
         grep -qv libcartograph "$out/$1.cartograph.bindings" ||
         ! cmp -s <(cut -d' ' -f1 "$out/$1.alone.bindings") \
@@ -111,8 +111,8 @@ else
     printf '\n%s has no Fortran compiler wrapper.\n' "$host"
 fi
 
-# The effect of reorder = 1: the program, its processes distributed over three nodes as a round-robin
-# launch does, and what Cartograph reports of it.
+# The effect of reorder = 1: the program with its processes distributed round-robin over three nodes, and Cartograph's
+# report.
 nodes=$top/c_tests/reorder/three_nodes.layout
 printf '\nc_tests/poisson.c with reorder = 1, ranks round-robin over three nodes: %s\n\n' "$(cat "$nodes")"
 if ! timeout -k 5 60 "${launch[@]}" $processes env CARTOGRAPH_LAYOUT=$nodes CARTOGRAPH_REPORT=1 \
@@ -133,7 +133,7 @@ fi
 if [ "$host" != openmpi ]; then
     printf '\nmake demo HOST=openmpi also shows jobs that learn (cartograph run): its launcher can place ranks.\n'
 elif [ "$(id -u)" = 0 ]; then
-    # What is started here ends with this script.
+    # Processes started here end with this script.
     setpriv --pdeathsig KILL unshare --net --mount --pid --fork --kill-child --mount-proc "$0" "$host" jobs || failed=1
 else
     printf '\nAs root it also shows jobs that learn (cartograph run), on made-up nodes.\n'

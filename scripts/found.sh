@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# found.sh HOST...: what `make lib` takes for each MPI that is here: HOST=name for those of the hosts whose
-# compiler wrapper is found, and MPICC=path for the mpicc on the PATH if it is none of theirs.
+# found.sh HOST...: prints the arguments of `make lib` for each MPI on this machine: HOST=name for hosts whose
+# compiler wrapper is found, and MPICC=path for the mpicc on the PATH of another MPI.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 known=()

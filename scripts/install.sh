@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install.sh HOST|common|uninstall BUILD DESTDIR PREFIX: puts what was built in BUILD below PREFIX: a host's library,
-# or all that is there once; or takes all of it away. Only `make` calls it.
+# install.sh HOST|common|uninstall BUILD DESTDIR PREFIX: installs files of BUILD below PREFIX: the library of a host,
+# or the common files; or removes everything. Only `make` calls it.
 set -euo pipefail
 umask 022
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,7 +13,7 @@ case $prefix in
 /*) ;;
 *) echo "install: PREFIX=$prefix is not an absolute path" >&2 && exit 2 ;;
 esac
-# file MODE SOURCE DESTINATION: also over one that a running program has mapped, which keeps what it has.
+# file MODE SOURCE DESTINATION: replaces the file even if a running program has mapped it, which keeps the old one.
 file() {
     [ -e "$2" ] || { echo "install: there is no $2: run make first, with the same settings" >&2 && exit 1; }
     install -D -p -m "$1" "$2" "$to/$3"
@@ -34,7 +34,7 @@ common)
     file 644 "$top/include/cartograph.h" include/cartograph.h
     file 644 "$templates/CartographConfig.cmake" lib/cmake/Cartograph/CartographConfig.cmake
     filled CartographConfigVersion.cmake.in lib/cmake/Cartograph/CartographConfigVersion.cmake
-    # Lmod takes the one, Environment Modules the other.
+    # Lmod reads the first file, Environment Modules the second.
     filled module.lua.in "share/modulefiles/cartograph/$version.lua"
     filled module.tcl.in "share/modulefiles/cartograph/$version"
     run=
@@ -46,7 +46,7 @@ common)
     (cd "$top" && find docs -type f) | while read -r text; do file 644 "$top/$text" "share/doc/cartograph/$text"; done
     ;;
 uninstall)
-    # Directories that others use as well stay: nobody knows any more which were there before.
+    # Shared directories stay, since nobody knows which existed before.
     rm -f "$to"/bin/cartograph "$to"/lib/libcartograph.so{,.0} "$to"/include/cartograph.h \
         "$to"/lib/pkgconfig/cartograph-*.pc "$to"/share/man/man1/cartograph{,-*}.1 \
         "$to"/share/bash-completion/completions/cartograph "$to"/share/zsh/site-functions/_cartograph \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# libclang.sh: prints a libclang that bindgen finds when it runs; nothing if it finds none.
+# libclang.sh: prints the path of a libclang for bindgen, or nothing.
 set -euo pipefail
 config=${LLVM_CONFIG_PATH:-llvm-config}
 if [ -n "${LIBCLANG_PATH:-}" ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# preflight.sh [MPICC]: what cargo would fail for, after minutes and in many lines, is said in one before anything is
-# compiled. With MPICC: also what is needed to build for the MPI of this wrapper.
+# preflight.sh [MPICC]: reports in one line, before anything is compiled, a missing requirement for which cargo would
+# fail after minutes and with many lines. With MPICC it also checks the requirements for the MPI of this wrapper.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 fail() {
@@ -17,7 +17,7 @@ found=$(cut -d' ' -f2 <<<"$found")
 [ $# -gt 0 ] || exit 0
 
 mpicc=$1
-# Conda's have names of their own, which these variables tell.
+# Conda's compilers have other names, in these variables.
 command -v cc >/dev/null || command -v "${CC:-cc}" >/dev/null || fail "there is no C compiler: install gcc"
 command -v objcopy >/dev/null || command -v "${OBJCOPY:-objcopy}" >/dev/null || fail "there is no objcopy: install binutils"
 command -v "$mpicc" >/dev/null ||

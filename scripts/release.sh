@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# release.sh DIRECTORY: writes what is released of the commit that is checked out: cartograph-VERSION.tar.gz, which has
-# all crates in it and builds offline, its bill of materials (CycloneDX), and the checksums of both. The same commit
-# gives the same files, byte for byte.
+# release.sh DIRECTORY: writes the release of the commit that is checked out: cartograph-VERSION.tar.gz, which
+# contains all crates and builds offline, its bill of materials (CycloneDX), and the checksums of both. The same
+# commit gives the same files, byte for byte.
 set -euo pipefail
 export LC_ALL=C TZ=UTC
-# The modes of files are in the archive.
+# The archive stores the modes of files.
 umask 022
 top=$(cd "$(dirname "$0")/.." && pwd)
 [ $# = 1 ] || { echo "usage: release.sh DIRECTORY" >&2 && exit 2; }
@@ -25,7 +25,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 git archive --prefix="$name/" HEAD | tar -x -C "$work"
 cd "$work/$name"
-# What has to be said to use them; it comes below what the configuration says already. With --quiet cargo does not say it.
+# The configuration to use the vendored crates, added below the existing one. cargo does not print it with --quiet.
 cargo vendor --locked --versioned-dirs vendor >"$work/sources" 2>"$work/log" || { cat "$work/log" >&2 && exit 1; }
 grep -q '^replace-with' "$work/sources" || { echo "release.sh: cargo vendor does not say how its crates are used" >&2 && exit 1; }
 echo >>.cargo/config.toml

@@ -47,7 +47,7 @@ def component(package, scope):
     entry = {"type": "library", "bom-ref": reference(package), "name": package["name"], "version": package["version"],
              "scope": scope, "purl": reference(package)}
     if package["license"]:
-        # Some still write a slash where SPDX has OR.
+        # Some crates still write a slash for SPDX's OR.
         entry["licenses"] = [{"expression": re.sub(r"\s*/\s*", " OR ", package["license"])}]
     checksum = checksums.get((package["name"], package["version"]))
     if checksum:
@@ -66,7 +66,7 @@ bill = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
         "metadata": {"timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", moment),
                      "component": {**component(main, "required"), "name": "cartograph"}},
         "components": components, "dependencies": dependencies}
-# By its content, so that the same release has the same.
+# Derived from the content, so that the same release has the same number.
 bill["serialNumber"] = "urn:uuid:" + str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(bill, sort_keys=True)))
 json.dump(bill, sys.stdout, indent=1)
 print()

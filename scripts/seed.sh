@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# seed.sh DIR: brings to DIR/release what cargo has compiled since for another host and what does not depend on the host: the
-# pure layers, and what comes from crates.io but for mpi-sys. Each host has its own directory because cargo does not see that
-# mpi-sys binds another MPI.
+# seed.sh DIR: copies to DIR/release crates that cargo compiled for another host and that do not depend on the host:
+# the pure layers, and crates from crates.io except mpi-sys. Each host has its own directory because cargo does not
+# notice that mpi-sys binds another MPI.
 set -euo pipefail
 shopt -s extglob
 to=$1
-# First those that need nothing in their environment: bindgen is another where that is another.
+# Hosts without variables in the environment first, since variables change bindgen.
 for from in "$(dirname "$to")"/{mpich,openmpi,mpich5,openmpi5,*}; do
     [ "$from" != "$to" ] && [ -e "$from/lib/libcartograph.a" ] && [ -e "$from/release/.cargo-lock" ] || continue
-    # Another make may be building there: cargo has the file locked then.
+    # Another make may be building there: then cargo has locked the file.
     exec 9<"$from/release/.cargo-lock"
     flock --shared --nonblock 9 || continue
     mkdir -p "$to/release"/{build,deps,.fingerprint}
-    # With their times, by which cargo knows what is fresh; and fingerprints last, which say that the rest is there.
+    # With their times, by which cargo detects changes; fingerprints last, since they tell cargo that the rest is
+    # complete.
     cp -au --reflink=auto -t "$to/release/deps" \
         "$from"/release/deps/!(*mpi_sys*|*cartograph-*|*cartograph.*|*cartograph_record*|*cartograph_world*)
     for part in build .fingerprint; do

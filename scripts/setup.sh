@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# setup.sh [HOST|FILE:PACKAGE|mpi4py]...: gets what is missing on this machine to build for these hosts, Debian's package of a
-# program or of a file (a pattern) that is not there, and what mpi4py's own tests need; and nothing else. Debian's packages need
-# root; without it, or without apt, what is missing is said instead.
+# setup.sh [HOST|FILE:PACKAGE|mpi4py]...: installs missing packages to build for these hosts, Debian's package of a
+# missing program or file (a pattern), and the packages for mpi4py's own tests. Debian's packages need root; without
+# root or apt the script only prints the missing packages.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 
 mpi4py=4.1.2
 debian=()
 pypi=()
-# What is there is not asked for, wherever it came from.
+# Existing programs are used, wherever they came from.
 need() { command -v "$1" >/dev/null || compgen -G "$1" >/dev/null || debian+=("$2"); }
 
 if ! command -v cargo >/dev/null; then
@@ -56,9 +56,9 @@ for package in $(printf '%s\n' "${pypi[@]:-}" | sort -u); do
     venv=$top/build/hosts/${package%%==*}
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check "$package"
-    # Its tests are in its source distribution only.
+    # Only the source distribution has the tests.
     if [ "${package%%==*}" = mpi4py ]; then
-        # Which our own package needs beside it.
+        # A requirement of our own package.
         "$venv/bin/pip" install --quiet --disable-pip-version-check numpy
         "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-binary mpi4py -d "$venv" "$package"
         rm -rf "$venv/mpi4py-$mpi4py" "$venv/source-$mpi4py"

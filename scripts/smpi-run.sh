@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# smpi-run.sh RANKS [env LD_PRELOAD=LIBRARY] PROGRAM [ARGUMENTS]: runs a program on simulated nodes of
-# eight ranks each, as mpiexec does it on real ones.
+# smpi-run.sh RANKS [env LD_PRELOAD=LIBRARY] PROGRAM [ARGUMENTS]: runs a program on simulated nodes with eight ranks
+# each, like mpiexec on real nodes.
 #
-# SMPI loads a copy of the program for each rank, with its own global variables, and has each look for
-# functions in its own libraries before anyone else's. So a preloaded library is found only without
-# these copies: then all ranks share the program's global variables.
+# SMPI loads a copy of the program for each rank, with its own global variables, and each copy finds functions in its
+# own libraries first. A preloaded library is found only without these copies; then all ranks share the global
+# variables of the program.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 ranks=$1
@@ -20,7 +20,7 @@ nodes=$(((ranks + 7) / 8))
 work=$top/build/smpi/platforms
 mkdir -p "$work"
 platform=$work/$nodes.xml hosts=$work/$nodes.hosts
-# Written whole and moved, since another run may be reading them.
+# Written to another file and moved, since another run may be reading it.
 if [ ! -e "$hosts" ]; then
     cat >"$platform.$$" <<XML
 <?xml version='1.0'?>
@@ -35,6 +35,6 @@ XML
     mv "$hosts.$$" "$hosts"
 fi
 
-# The time that the program computes is left out: runs are then the same each time.
+# Without computing time, so that all runs are equal.
 exec smpirun -np "$ranks" "${preload[@]}" -platform "$platform" -hostfile "$hosts" \
     --cfg=smpi/simulate-computation:no --log=root.thres:warning "$@"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# wheel.sh TREE DIRECTORY | --source DIRECTORY | --tools: the wheel of mpi-cartograph in DIRECTORY, of what `make dist` or
-# `make install` has put into TREE; its source distribution, of the commit that is checked out; or gets what builds them. A wheel
-# of `make dist` is for all Linux with glibc 2.17 or newer, any other for machines like this one.
+# wheel.sh TREE DIRECTORY | --source DIRECTORY | --tools: writes the wheel of mpi-cartograph in DIRECTORY, from the
+# TREE of `make dist` or `make install`; or its source distribution, from the commit that is checked out; or installs
+# the tools for it. A wheel of `make dist` runs on all Linux systems with glibc 2.17 or newer, any other wheel on
+# machines like this one.
 set -euo pipefail
 umask 022
 top=$(cd "$(dirname "$0")/.." && pwd)

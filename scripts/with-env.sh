@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# with-env.sh HOST COMMAND...: runs a command with what cargo needs to bind the host, before what its variables had.
+# with-env.sh HOST COMMAND...: runs a command with the variables that cargo needs to bind the host, prepended to their
+# old values.
 set -euo pipefail
 env=$("$(dirname "$0")/host.sh" "$1" env)
 shift

@@ -1,13 +1,12 @@
-/* Shared by the benchmarks: the host's functions and Cartograph's beside each other in one process,
- * and times that are taken in turn.
+/* Shared by the benchmarks: functions of the host and of Cartograph in one process, timed alternately.
  *
- * Cartograph is preloaded or linked, so its functions are those that a program gets; the host's are
- * asked of the library that PMPI_Comm_rank lies in. Lines on stdout are
+ * Cartograph is preloaded or linked, so its functions are those that a program calls; the host's come from the
+ * library that contains PMPI_Comm_rank. Lines on stdout are
  *
- *   part case degree processes unit host cartograph
+ *     part case degree processes unit host cartograph
  *
- * separated by tabs; the program `bench` makes tables and pictures of them. For neighborhood collectives
- * the degree is the bytes of a block. */
+ * separated by tabs; the program `bench` makes tables and pictures of them. For neighborhood collectives the
+ * degree is the bytes of a block. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -48,7 +47,7 @@ struct chapter {
                               MPI_Request *);
     int (*ineighbor_allgather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm,
                                MPI_Request *);
-    /* Null where the host has none; Open MPI 4 calls it by the name of before there was MPI 4. */
+    /* Null if the host has none; Open MPI 4 names it as before MPI 4. */
     int (*neighbor_alltoall_init)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm,
                                   MPI_Info, MPI_Request *);
 };

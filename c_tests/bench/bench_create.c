@@ -93,7 +93,7 @@ static int attribute(const struct chapter *side, int of, MPI_Comm *made)
     return PMPI_Comm_delete_attr(base, keyval);
 }
 
-/* Seconds that one takes in a batch, on the slowest rank. */
+/* Seconds per communicator in a batch, on the slowest rank. */
 static double batch(constructor *make, int of, int calls)
 {
     double seconds, slowest;
@@ -113,7 +113,7 @@ static double batch(constructor *make, int of, int calls)
 static void time_one(const char *part, const char *name, constructor *make, int both)
 {
     double seconds[SIDES][BATCHES], once = batch(make, OURS, 3);
-    /* About 5 milliseconds a batch; all ranks know the same time. */
+    /* About 5 milliseconds per batch; all ranks use the same number. */
     int calls = once > 2.5e-3 ? 2 : 5e-3 / once;
     if (calls > 2000)
         calls = 2000;
@@ -167,7 +167,7 @@ static double in_use(void)
     return (double)info.uordblks + (double)info.hblkhd;
 }
 
-/* Bytes that one takes. What hosts keep when communicators are freed, in pools, is there before. */
+/* Bytes per communicator, after hosts have filled the pools that they keep when communicators are freed. */
 static double bytes(constructor *make, int of)
 {
     static MPI_Comm made[KEPT];
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
         graph_edges = calloc(MOST_DEGREE, sizeof *graph_edges);
         weigh_all();
     } else {
-        /* A ring, with an edge each way. */
+        /* A ring with edges in both directions. */
         graph_index = calloc(bench_size, sizeof *graph_index);
         graph_edges = calloc(2 * bench_size, sizeof *graph_edges);
         for (int i = 0; i < bench_size; i++) {

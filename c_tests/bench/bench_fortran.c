@@ -1,8 +1,8 @@
-/* The C side of fortran/bench/bench.f90: the addresses of both sides' Fortran procedures, and communicators
- * that both sides' constructors made.
+/* The C side of fortran/bench/bench.f90: the addresses of the Fortran procedures of both sides, and communicators
+ * from the constructors of both sides.
  *
- * Cartograph is not preloaded here: the host's Fortran procedures call its C functions by name, and would
- * find Cartograph's. The variable CARTOGRAPH_LIBRARY says where it is. */
+ * Cartograph is not preloaded here: Fortran procedures of the host call its C functions by name, and would call
+ * Cartograph's. The variable CARTOGRAPH_LIBRARY holds its path. */
 #include "bench.h"
 
 #include <valgrind/callgrind.h>
@@ -11,7 +11,7 @@ static void *library_of(int of)
 {
     static void *libraries[SIDES];
     if (!libraries[HOST]) {
-        /* A procedure in the host's library for Fortran. */
+        /* A procedure in the Fortran library of the host. */
         libraries[HOST] = bench_library_of(dlsym(RTLD_DEFAULT, "mpi_comm_rank_"));
         libraries[OURS] = dlopen(getenv("CARTOGRAPH_LIBRARY"), RTLD_NOW | RTLD_LOCAL);
         if (!libraries[HOST] || !libraries[OURS]) {
@@ -22,7 +22,7 @@ static void *library_of(int of)
     return libraries[of];
 }
 
-/* The procedure of one side under the name that the compiler gave it. */
+/* The procedure of one side, by the name that the compiler gives it. */
 void *bench_procedure(const char *name, int of)
 {
     return dlsym(library_of(of), name);
@@ -49,7 +49,7 @@ void bench_start(void)
     started = bench_now();
 }
 
-/* Nanoseconds a call since then; a dump where callgrind runs the program. */
+/* Nanoseconds per call since then; a dump under callgrind. */
 double bench_stop(const char *name, int of, int calls)
 {
     const double took = 1e9 * (bench_now() - started) / calls;

@@ -1,9 +1,9 @@
 /* The time that preloading adds to a program: bench_load RUNS PROCESSES LIBRARY [REPORT]
  *
- * Prints a line as those of bench.h: median milliseconds from the start of a small program to the end of
- * its MPI_Finalize on rank 0, bare and with LIBRARY preloaded; with REPORT, preloaded without and with
- * CARTOGRAPH_REPORT=REPORT. The program makes a grid of all and frees it. The command in the variable
- * LAUNCH starts it, once for every run; what the launcher takes for itself is not counted. */
+ * Prints a line in the format of bench.h: median milliseconds from the start of a small program to the end of its
+ * MPI_Finalize on rank 0, bare and with LIBRARY preloaded; with REPORT, preloaded without and with
+ * CARTOGRAPH_REPORT=REPORT. The program creates a grid of all processes and frees it. The command in the variable
+ * LAUNCH starts the program once for each run; the time of the launcher is not counted. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static double now(void)
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
-/* In a rank: takes the time and becomes the program that is measured. */
+/* In a rank: takes the time and executes the measured program. */
 static int start(char **argv)
 {
     char text[64];

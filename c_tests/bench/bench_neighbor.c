@@ -1,8 +1,8 @@
-/* Neighborhood collectives of the host and of Cartograph, side by side in one run. PATTERNS in the environment are
- * those that are measured, of 2d, 3d, torus6 and dist26, and SIZES the bytes of a block.
+/* Neighborhood collectives of the host and of Cartograph, side by side in one run. PATTERNS in the environment
+ * selects from 2d, 3d, torus6 and dist26, and SIZES the bytes of a block.
  *
- * Both are timed in turn, in many short batches; a figure is the least over the batches of the slowest
- * rank, since whatever else the machine does only adds. */
+ * Both are timed alternately in many short batches; a figure is the minimum over the batches of the slowest rank,
+ * since other load only adds time. */
 #include "bench.h"
 
 enum { BATCHES = 25, MOST_NEIGHBORS = 26, MOST = 16 };
@@ -12,7 +12,7 @@ static const char *const ways[] = { "blocking", "nonblocking", "persistent" };
 
 static char *sendbuf, *recvbuf;
 
-/* Seconds a call in one batch, of the slowest rank. */
+/* Seconds per call in one batch, of the slowest rank. */
 static double batch(const struct chapter *chapter, MPI_Comm comm, enum way way, int bytes, int calls)
 {
     MPI_Request request;
@@ -41,7 +41,7 @@ static double batch(const struct chapter *chapter, MPI_Comm comm, enum way way, 
     return slowest;
 }
 
-/* The neighbors of a process in a 3-D torus, with those beyond corners and edges or without. */
+/* The neighbors of a process in a 3-D torus, with or without those across corners and edges. */
 static int torus(int corners, int neighbors[MOST_NEIGHBORS])
 {
     int rank = bench_rank, dims[3] = { 0, 0, 0 }, count = 0;
@@ -77,14 +77,14 @@ static void time_one(const char *name, MPI_Comm comms[SIDES], enum way way, int 
     char label[64];
     double least[SIDES] = { 1e9, 1e9 };
     double once = 1;
-    /* The first call does more. */
+    /* The first call does more work. */
     for (int b = 0; b < 4; b++) {
         double took = batch(&sides[OURS], comms[OURS], way, bytes, 3);
         if (took < once)
             once = took;
     }
-    /* About 2 milliseconds a batch, which all ranks know the same. Where processes wait for a processor a
-     * single call takes longer. */
+    /* About 2 milliseconds per batch, the same number on all ranks. A single call takes longer if processes wait
+     * for a processor. */
     int calls = once > 2e-3 ? 1 : once < 2e-5 ? 100 : 2e-3 / once;
     int batches = once > 2e-3 ? 7 : BATCHES;
     for (int b = -2; b < batches; b++)
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     for (int s = 0; s < nsizes; s++)
         largest = atoi(sizes[s]) > largest ? atoi(sizes[s]) : largest;
     sendbuf = malloc((size_t)MOST_NEIGHBORS * largest);
-    /* Pages that were never written to are one page of zeros, which stays in the cache. */
+    /* Untouched pages are one page of zeros, which stays in the cache. */
     memset(sendbuf, 1, (size_t)MOST_NEIGHBORS * largest);
     recvbuf = calloc(MOST_NEIGHBORS, largest);
     for (int n = 0; n < nnames; n++) {

@@ -1,6 +1,6 @@
-/* Instructions of nonblocking and persistent neighborhood collectives of small blocks, of the host's functions and of
- * Cartograph's on communicators of each, of rank 0, which callgrind runs and is told when: to start them, and to
- * complete them once all messages are here. Each neighbor is another process, where hosts are right.
+/* Instructions of nonblocking and persistent neighborhood collectives with small blocks, of the host and of
+ * Cartograph, each on its own communicators, on rank 0 under callgrind: to start them, and to complete them after
+ * all messages have arrived. Each neighbor is another process, where hosts are right.
  *
  * `PARTS=neighbor_count make lab-bench` runs it. */
 #include "bench.h"
@@ -17,7 +17,7 @@ static const char *const calls[] = { "MPI_Ineighbor_alltoall", "MPI_Ineighbor_al
 
 static int sent[MOST_NEIGHBORS], got[MOST_NEIGHBORS];
 
-/* The number of calls that were started by all processes, in memory that they share. */
+/* The number of calls started by all processes, in shared memory. */
 static atomic_long *started;
 
 static void share(MPI_Win *window)
@@ -31,7 +31,7 @@ static void share(MPI_Win *window)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Waits until all have started a call, without the host: it would do work of the call meanwhile. */
+/* Waits until all processes have started a call, without the host, which would make progress meanwhile. */
 static void wait_for_all(void)
 {
     static long calls;
@@ -60,7 +60,7 @@ static void start(const struct chapter *chapter, enum call call, MPI_Comm comm, 
         chapter->ineighbor_allgather(sent, 1, MPI_INT, got, 1, MPI_INT, comm, request);
 }
 
-/* Counts one part of each call, the start or the wait. */
+/* Counts a part of each call: the start or the wait. */
 static void count(int side, enum call call, int ndims, MPI_Comm comm, int starts)
 {
     char label[128];

@@ -1,6 +1,6 @@
-/* Instructions that it takes to start a nonblocking neighborhood collective on a periodic row of all processes, of
- * rank 0, which callgrind runs and is told when: counted are the calls alone, not what completes them. With the argument
- * "memory" it prints the bytes in use on rank 0 for a row after its first collective.
+/* Instructions to start a nonblocking neighborhood collective on a periodic row of all processes, on rank 0 under
+ * callgrind: only the calls are counted, not their completion. With the argument "memory" it prints the bytes in
+ * use on rank 0 for a row after its first collective.
  *
  * `PARTS=neighbor_count make lab-bench` runs it and divides by CALLS. */
 #include <malloc.h>
@@ -31,7 +31,7 @@ static void memory(void)
     int sent[2] = { 1, 2 }, got[2];
     MPI_Comm rows[ROWS];
     long before = 0;
-    /* The first round fills the host's pools. */
+    /* The first round fills pools of the host. */
     for (int round = 0; round < 2; round++) {
         before = bytes_in_use();
         for (int i = 0; i < ROWS; i++) {

@@ -16,7 +16,7 @@ enum { SINGLE, MADE_BEFORE, MADE };
 static char *sent, *got;
 static int other, blocks, bytes, from[MOST_BLOCKS], to[MOST_BLOCKS];
 
-/* The blocks in those slots, runs of them as one part. */
+/* The blocks in these slots; consecutive slots are one part. */
 static MPI_Datatype merged(const int slots[])
 {
     int lengths[MOST_BLOCKS], parts = 0;
@@ -51,7 +51,7 @@ static void exchange(int way, MPI_Datatype send, MPI_Datatype receive)
         MPI_Type_free(&send), MPI_Type_free(&receive);
 }
 
-/* Microseconds a call, of the slowest process. */
+/* Microseconds per call, of the slowest process. */
 static double batch(int way, int calls, MPI_Datatype send, MPI_Datatype receive)
 {
     double took, slowest;
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &size);
     other = rank ^ 1;
     sent = malloc((size_t)SLOTS * sizes[SIZES - 1]), got = malloc((size_t)SLOTS * sizes[SIZES - 1]);
-    /* Pages that were never written to are one page of zeros. */
+    /* Untouched pages are one page of zeros. */
     memset(sent, 1, (size_t)SLOTS * sizes[SIZES - 1]), memset(got, 2, (size_t)SLOTS * sizes[SIZES - 1]);
     if (size % 2)
         MPI_Abort(MPI_COMM_WORLD, 1);

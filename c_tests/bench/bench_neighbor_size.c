@@ -13,7 +13,7 @@ enum { CALLS = 2000 };
 
 extern int pretended, starts;
 
-/* Microseconds a call, the least of some batches; with `other`, each call has another layout. */
+/* Microseconds per call, the minimum of some batches; with `other`, each call has another layout. */
 static double microseconds(MPI_Comm comm, int other)
 {
     static int buffer[64];
@@ -39,7 +39,7 @@ static long bytes_in_use(void)
     return now.uordblks + now.hblkhd;
 }
 
-/* The bytes for the neighbors, which are worked out once, with one layout, and for another. */
+/* The bytes for the neighbors, which are computed once, with one layout, and for another layout. */
 static void bytes_kept(MPI_Comm comm, long kept[2])
 {
     static int buffer[64];

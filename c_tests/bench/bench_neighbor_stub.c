@@ -26,10 +26,10 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
     return code;
 }
 
-/* The last communicator whose neighbors are all this process. */
+/* The last communicator on which this process is its only neighbor. */
 static MPI_Comm alone = MPI_COMM_NULL;
 
-/* Of neighbors that are not there: a communicator without them. */
+/* For neighbors that do not exist: a communicator without them. */
 int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int source_weights[],
                                     int outdegree, const int destinations[], const int destination_weights[],
                                     MPI_Info info, int reorder, MPI_Comm *made)

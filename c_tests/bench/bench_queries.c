@@ -9,7 +9,7 @@
 
 enum { BATCHES = 41, CALLS = 20000, COUNTED = 1000, DEGREE = 6 };
 
-/* The communicators that each side's functions are asked about: those that its own constructors made. */
+/* The communicators of each side, from its own constructors. */
 static MPI_Comm grid[SIDES], graph[SIDES], weighted[SIDES], unweighted[SIDES];
 
 typedef void body(const struct chapter *side, int of, int calls);
@@ -117,7 +117,7 @@ static void count_one(const char *name, body *run, int of)
 
 static void count_queries(void)
 {
-    /* The first dump tells of threads that the host was still starting. */
+    /* The first dump includes threads that the host was still starting. */
     for (int i = 0; i < 2; i++)
         count_one("nothing", nothing, HOST);
     for (int q = 0; q < QUERIES; q++)
@@ -178,7 +178,7 @@ static void dims(const char *which)
         for (of_k = 2; of_k <= 4; of_k++) {
             int calls[SIDES];
             of_n = ns[i];
-            /* About a millisecond each, however much the sides differ. */
+            /* About a millisecond each, even if the sides differ much. */
             for (int of = 0; of < SIDES; of++) {
                 double once = batch(one_dims, of, 1);
                 calls[of] = once > 1e-3 ? 1 : 1e-3 / once + 1;

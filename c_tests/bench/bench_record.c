@@ -1,6 +1,6 @@
-/* The time that the recorder adds to a message: a message from a process to itself, by MPI_Irecv, MPI_Send and MPI_Wait, on
- * MPI_COMM_WORLD, on one more communicator, and on twenty in turn. Prints for each a line: nanoseconds a message, the
- * least of some runs. `make lab-bench` runs it alone and under the recorder. */
+/* The time that the recorder adds to a message of a process to itself, by MPI_Irecv, MPI_Send and MPI_Wait, on
+ * MPI_COMM_WORLD, on another communicator, and on twenty alternately. Prints a line for each: nanoseconds per
+ * message, the minimum of some runs. `make lab-bench` runs it without and under the recorder. */
 #include <mpi.h>
 #include <stdio.h>
 

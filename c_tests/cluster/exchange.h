@@ -1,7 +1,6 @@
-/* Shared by halo.c and sparse.c: exchanges are timed one by one and their data checked.
+/* Shared by halo.c and sparse.c: times exchanges one by one, and checks their data.
  *
- * A program of this directory has no line that is there for Cartograph, and makes no difference
- * between its runs. */
+ * Programs of this folder contain nothing specific to Cartograph, and all runs are alike. */
 #ifndef CARTOGRAPH_CLUSTER_EXCHANGE_H
 #define CARTOGRAPH_CLUSTER_EXCHANGE_H
 
@@ -33,7 +32,7 @@ static inline void *room(size_t count, size_t size)
     return memory;
 }
 
-/* A number of 0 or more, from the command line. */
+/* A non-negative number from the command line. */
 static inline int number(const char *text)
 {
     char *end;
@@ -51,15 +50,15 @@ static inline int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Every word depends on where the block comes from, where it goes, which exchange it belongs to and
- * where it stands, so that a block of another neighbor or of an earlier exchange is noticed. */
+/* Each word depends on the source, destination, exchange and position of its block, so that a block of another
+ * neighbor or of an earlier exchange is detected. */
 static inline uint64_t word(uint64_t start, int exchange, int at)
 {
     return start * 1000003 + (uint64_t)exchange * 8191 + (uint64_t)at;
 }
 
-/* Makes the exchanges; rank 0 prints the median of their times and how many words were wrong. An
- * exchange begins on all ranks together and takes as long as on the rank that is last. */
+/* Runs the exchanges; rank 0 prints the median of their times and the number of wrong words. An exchange starts on
+ * all ranks together, and its time is that of the last rank. */
 static inline int measure(struct Exchange *exchange, int exchanges)
 {
     int rank;

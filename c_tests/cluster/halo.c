@@ -1,7 +1,7 @@
 /* The halo exchange of a grid: halo [-n] BYTES EXCHANGES DIM...
  *
- * Every process of a grid that is not periodic sends a block of BYTES to each of its neighbors; with -n
- * by MPI_Neighbor_alltoall, else by MPI_Isend and MPI_Irecv. */
+ * Each process of a non-periodic grid sends a block of BYTES to each neighbor, with -n by MPI_Neighbor_alltoall,
+ * otherwise by MPI_Isend and MPI_Irecv. */
 #include "exchange.h"
 
 enum { MOST_DIMS = 8 };
@@ -13,7 +13,7 @@ static void point_to_point(const struct Exchange *exchange)
     MPI_Request requests[4 * MOST_DIMS];
     for (int block = 0; block < exchange->blocks; block++) {
         size_t at = (size_t)block * exchange->words;
-        /* What goes down there comes from up here. */
+        /* A block sent down there arrives from above here. */
         MPI_Irecv(exchange->receive + at, exchange->words, MPI_UINT64_T, neighbors[block], block ^ 1,
                   exchange->comm, &requests[2 * block]);
         MPI_Isend(exchange->send + at, exchange->words, MPI_UINT64_T, neighbors[block], block,
@@ -28,7 +28,7 @@ static void collective(const struct Exchange *exchange)
                           exchange->words, MPI_UINT64_T, exchange->comm);
 }
 
-/* The place of a cell among all in row-major order, from 1 on; 0 outside the grid. */
+/* The position of a cell in row-major order, from 1 on; 0 outside the grid. */
 static uint64_t place(int ndims, const int *dims, const int *coords)
 {
     uint64_t index = 0;
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     for (int d = 0; d < ndims; d++) {
         MPI_Cart_shift(grid, d, 1, &neighbors[2 * d], &neighbors[2 * d + 1]);
         for (int up = 0; up < 2; up++) {
-            /* By coordinates, not by what Cart_shift says, whose answer is so checked as well. */
+            /* By coordinates instead of Cart_shift, which is thereby checked too. */
             int beside[MOST_DIMS];
             memcpy(beside, coords, sizeof beside);
             beside[d] += up ? 1 : -1;

@@ -1,9 +1,8 @@
 /* The exchange of a sparse graph: sparse BYTES EXCHANGES DEGREE SEED
  *
- * The vertices are points strewn at random over a square, each joined to the DEGREE that are nearest to it,
- * as the parts of a mesh are to their neighbors; and they are numbered at random, as partitioners do, so that
- * ranks say nothing about who is near whom. One vertex a process; every process sends a block of BYTES along
- * each of its edges. */
+ * The vertices are random points in a square, each with edges to the DEGREE nearest points, like the parts of a
+ * mesh. Their numbers are random, as from partitioners, so that ranks do not reflect distances. Each process has
+ * one vertex, and sends a block of BYTES along each of its edges. */
 #include "exchange.h"
 
 struct Lists {
@@ -37,7 +36,7 @@ static double square(double value)
     return value * value;
 }
 
-/* Joins each vertex to the `degree` nearest. Points come in no order, so their numbers are random. */
+/* Connects each vertex with its `degree` nearest points, whose numbers are random. */
 static char *nearest(int size, int degree, uint64_t seed)
 {
     char *joined = room((size_t)size * size, 1);
@@ -86,7 +85,7 @@ int main(int argc, char **argv)
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, count, neighbors, MPI_UNWEIGHTED, count, neighbors,
                                    MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &graph);
 
-    /* From here on only what the new communicator says counts. */
+    /* From here on only the new communicator counts. */
     struct Lists lists;
     MPI_Comm_rank(graph, &rank);
     MPI_Dist_graph_neighbors_count(graph, &lists.in, &lists.out, &weighted);
@@ -95,7 +94,7 @@ int main(int argc, char **argv)
     MPI_Dist_graph_neighbors(graph, lists.in, lists.sources, MPI_UNWEIGHTED, lists.out,
                              lists.destinations, MPI_UNWEIGHTED);
 
-    /* The graph is the one that was asked for: its vertices are the new ranks. */
+    /* The graph must be the requested one: its vertices are the new ranks. */
     int edges = 0;
     for (int j = 0; j < size; j++)
         edges += joined[(size_t)rank * size + j];

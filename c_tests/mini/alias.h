@@ -1,4 +1,4 @@
-/* The MPI_ name of a function, which a tool or a library in front may define again. */
+/* The MPI_ name of a function, weak so that a tool or library can define it. */
 #ifndef MINI_ALIAS_H
 #define MINI_ALIAS_H
 

@@ -9,7 +9,7 @@
 
 enum { FIRST_KEY = 1000, MOST_KEYS = 256 };
 
-/* A key lives until it is freed and no attribute has it. */
+/* A key lives until it is freed and no attribute uses it. */
 static struct {
     int references;
     MPI_Comm_copy_attr_function *copy;
@@ -54,7 +54,7 @@ int PMPI_Comm_free_keyval(int *keyval)
     return MPI_SUCCESS;
 }
 
-/* The place of an attribute in its communicator's list, or the list's end. */
+/* The position of an attribute in the list of its communicator, or the end of the list. */
 static struct mini_attr **find(struct mini_comm *comm, int keyval)
 {
     struct mini_attr **place = &comm->attrs;
@@ -101,7 +101,7 @@ int mini_attrs_delete(struct mini_comm *comm)
     return error;
 }
 
-/* The oldest first, so that the copies have the order of the originals. */
+/* The oldest first, so that copies keep the order of the originals. */
 static int copy_from(const struct mini_attr *attr, struct mini_comm *from, struct mini_comm *to)
 {
     if (!attr)

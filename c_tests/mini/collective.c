@@ -1,4 +1,4 @@
-/* Collectives, by messages that have a context of their own. */
+/* Collectives, as messages with their own context. */
 #include "alias.h"
 #include "error.h"
 #include "message.h"
@@ -11,7 +11,7 @@ int PMPI_Barrier(MPI_Comm comm)
     struct mini_comm *c = mini_comm(comm);
     if (!c)
         return mini_raise(NULL, MPI_ERR_COMM);
-    /* Each round doubles the number of processes that everybody has heard of. */
+    /* Each round doubles the number of processes that each process knows to have arrived. */
     for (int far = 1; far < c->size; far *= 2) {
         MPI_Request send = mini_start_send(c, c->context + 1, NULL, 0, NULL, (c->rank + far) % c->size, 0);
         int error = mini_receive(c, NULL, 0, (c->rank + c->size - far) % c->size);
@@ -34,7 +34,7 @@ static int spread(struct mini_comm *comm, void *bytes, size_t count, int root)
     return error;
 }
 
-/* The fault in arguments that every collective has. */
+/* The faults in arguments of all collectives. */
 static int check(const struct mini_comm *comm, int count, MPI_Datatype datatype, int root)
 {
     if (!comm)
@@ -64,7 +64,7 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     return mini_raise(c, error);
 }
 
-/* A function that takes an operation's other operand into the first. */
+/* A function that combines the other operand of an operation into the first. */
 typedef void combine(void *into, const void *other, int count);
 
 #define COMBINE(name, type)                                                                        \
@@ -122,7 +122,7 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     if (sendbuf != MPI_IN_PLACE && bytes)
         memcpy(recvbuf, sendbuf, bytes);
     void *other = malloc(bytes + 1);
-    /* Up the tree that the result comes down again. */
+    /* Up the tree; the result comes down the same tree. */
     for (int child = 2 * c->rank + 1; child <= 2 * c->rank + 2 && child < c->size; child++) {
         int failed = mini_receive(c, other, bytes, child);
         error = error ? error : failed;
@@ -135,7 +135,7 @@ int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     return mini_raise(c, error ? error : failed);
 }
 
-/* Brings the packed bytes of all ranks to one of them, which has room for all. */
+/* Collects the packed bytes of all ranks on one rank, which has room for all. */
 static int collect(struct mini_comm *comm, const void *bytes, size_t count, char *all, int root)
 {
     if (comm->rank != root) {
@@ -155,7 +155,7 @@ static int collect(struct mini_comm *comm, const void *bytes, size_t count, char
     return error;
 }
 
-/* Gather, and with `everywhere` Allgather. Blocks are equally long; in place is not supported. */
+/* Gather, or Allgather with `everywhere`. Blocks have equal lengths; MPI_IN_PLACE is not supported. */
 static int gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                   int recvcount, MPI_Datatype recvtype, int root, int everywhere, MPI_Comm comm)
 {
@@ -233,7 +233,7 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
     return mini_raise(c, error);
 }
 
-/* Blocks are equally long; in place is not supported. */
+/* Blocks have equal lengths; MPI_IN_PLACE is not supported. */
 int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {

@@ -1,4 +1,4 @@
-/* Communicators as such; split.c makes others of them. */
+/* Communicators; split.c derives others from them. */
 #include "comm.h"
 
 #include "live.h"
@@ -48,7 +48,7 @@ struct mini_comm *mini_comm_new(int64_t context, int rank, int size, MPI_Errhand
     return comm;
 }
 
-/* Two contexts each: of messages, and of collectives. */
+/* Each has two contexts: for messages, and for collectives. */
 void mini_comm_start(void)
 {
     world = mini_comm_new(0, mini_rank, mini_size, MPI_ERRORS_ARE_FATAL);

@@ -1,4 +1,4 @@
-/* Communicators: the processes in them, and what hangs on them. */
+/* Communicators: their processes, attributes and error handlers. */
 #ifndef MINI_COMM_H
 #define MINI_COMM_H
 
@@ -6,13 +6,13 @@
 
 #include <stdint.h>
 
-/* An error handler that a program made, as long as it or a communicator has it. */
+/* An error handler of the program, kept as long as the program or a communicator uses it. */
 struct MPI_ABI_Errhandler {
     int references;
     MPI_Comm_errhandler_function *function;
 };
 
-/* Of a handler that MPI defines both do nothing. */
+/* Both ignore predefined handlers. */
 void mini_errhandler_keep(MPI_Errhandler handler);
 void mini_errhandler_release(MPI_Errhandler handler);
 
@@ -23,7 +23,7 @@ struct mini_attr {
 };
 
 struct mini_comm {
-    /* The next of all of this process. */
+    /* The next communicator of this process. */
     struct mini_comm *next;
     MPI_Comm handle;
     int references;
@@ -31,26 +31,26 @@ struct mini_comm {
     /* Messages of the program have this context, those of collectives the next one. */
     int64_t context;
     MPI_Errhandler handler;
-    /* The one that hostile.c has put another in the place of, if it has. */
+    /* The handler that hostile.c replaced, if any. */
     MPI_Errhandler replaced;
-    /* For hostile.c, the number of collective calls of the chapter. */
+    /* The number of collective calls of the chapter, for hostile.c. */
     int calls;
-    /* The library has its errors returned. */
+    /* The library gets its errors as return codes. */
     int is_quiet;
     /* The newest first. */
     struct mini_attr *attrs;
-    /* Of each of its processes, which it is among all. */
+    /* The world rank of each process. */
     int processes[];
 };
 
-/* Null if it is none. */
+/* Null if the handle is invalid. */
 struct mini_comm *mini_comm(MPI_Comm comm);
-/* MPI_COMM_WORLD and MPI_COMM_SELF come and go. */
+/* Create and free MPI_COMM_WORLD and MPI_COMM_SELF. */
 void mini_comm_start(void);
 void mini_comm_end(void);
-/* A communicator of `size` processes, which the caller fills in, and of this handler. */
+/* Returns a communicator of `size` processes, which the caller fills in, with this handler. */
 struct mini_comm *mini_comm_new(int64_t context, int rank, int size, MPI_Errhandler handler);
-/* The newest of all. */
+/* The newest communicator. */
 struct mini_comm *mini_comms(void);
 void mini_comm_release(struct mini_comm *comm);
 

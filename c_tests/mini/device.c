@@ -1,4 +1,4 @@
-/* Pages that are mapped twice: once without any rights. */
+/* Pages that are mapped twice, once without access rights. */
 #define _GNU_SOURCE
 #include "device.h"
 

@@ -1,12 +1,13 @@
-/* Memory as that of an accelerator: programs and Cartograph may not touch it at the address that they pass, mini alone can. */
+/* Memory like an accelerator's: programs and Cartograph cannot access it at the address that they pass, but mini
+ * can. */
 #ifndef MINI_DEVICE_H
 #define MINI_DEVICE_H
 
 #include <stddef.h>
 
-/* New memory that nobody can read or write at the address that is returned; at `*open` it can be. It stays to the end. */
+/* Returns the address of new memory without access rights; it is accessible at `*open`. It is never freed. */
 void *mini_device_memory(size_t bytes, void **open);
-/* Where mini finds what a program passes. */
+/* The address at which mini accesses a buffer of the program. */
 void *mini_opened(const void *address);
 
 #endif

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The errors that a program added: classes and codes, numbered from MPI_ERR_LASTCODE + 1 on. A class has itself
- * as its class. */
+/* Error classes and codes added by the program, numbered from MPI_ERR_LASTCODE + 1 on. A class is its own class. */
 static struct added {
     int class;
     char *text;

@@ -1,4 +1,4 @@
-/* mini itself, without Cartograph: what a topology is built on. */
+/* mini without Cartograph: the functions that topologies need. */
 #include "../check.h"
 #include <stddef.h>
 
@@ -23,7 +23,7 @@ static void long_messages(void)
     free(got);
 }
 
-/* By tag whatever came first, in the order of sending within a tag. */
+/* Messages match by tag, whatever arrived first, and in the order of sending within a tag. */
 static void order(void)
 {
     enum { MANY = 200 };
@@ -74,12 +74,12 @@ static void errors(void)
     CHECK(MPI_Send(two, 1, MPI_DATATYPE_NULL, 0, 0, comm) == MPI_ERR_TYPE && raised == 3);
     CHECK(MPI_Send(two, 1, MPI_INT, 0, -1, comm) == MPI_ERR_TAG && raised == 4);
     CHECK(MPI_Comm_rank(MPI_COMM_NULL, &one) == MPI_ERR_COMM && raised == 4);
-    /* More than there is room for. */
+    /* A message longer than the buffer. */
     MPI_Isend(two, 2, MPI_INT, world_rank, 0, comm, &requests[0]);
     MPI_Irecv(&one, 1, MPI_INT, world_rank, 0, comm, &requests[1]);
     CHECK(MPI_Waitall(2, requests, statuses) == MPI_ERR_IN_STATUS && raised == 5 && one == 1);
     CHECK(!statuses[0].MPI_ERROR && statuses[1].MPI_ERROR == MPI_ERR_TRUNCATE);
-    /* Nothing comes. */
+    /* No message arrives. */
     MPI_Irecv(&one, 1, MPI_INT, world_rank, 5, comm, &requests[0]);
     CHECK(MPI_Cancel(&requests[0]) == MPI_SUCCESS);
     CHECK(MPI_Request_free(&requests[0]) == MPI_SUCCESS && requests[0] == MPI_REQUEST_NULL);
@@ -124,7 +124,7 @@ static void attributes(void)
     CHECK(MPI_Comm_dup(comm, &dup) == MPI_SUCCESS && copied == 2);
     CHECK(MPI_Comm_get_attr(dup, key, &value, &flag) == MPI_SUCCESS && !flag);
     CHECK(MPI_Comm_free(&dup) == MPI_SUCCESS && deleted == 1);
-    /* A value that will not go keeps its communicator. */
+    /* An attribute that refuses to be deleted keeps its communicator. */
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     stubborn = 1;
     CHECK(MPI_Comm_free(&comm) == MPI_ERR_OTHER && comm != MPI_COMM_NULL && deleted == 2);
@@ -132,7 +132,7 @@ static void attributes(void)
     stubborn = 0;
     CHECK(MPI_Comm_set_attr(comm, key, NULL) == MPI_SUCCESS && deleted == 4);
     CHECK(MPI_Comm_get_attr(comm, key, &value, &flag) == MPI_SUCCESS && flag && !value);
-    /* A key that is freed goes with its last value. */
+    /* A freed key lives until its last attribute is deleted. */
     CHECK(MPI_Comm_free_keyval(&key) == MPI_SUCCESS && key == MPI_KEYVAL_INVALID);
     CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS && deleted == 5);
 }

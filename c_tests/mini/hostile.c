@@ -1,10 +1,11 @@
-/* Calls by the PMPI_ names, which are those of the library over mini, and of no program here: with MINI_FAIL=K the K-th of
- * them in each process fails, with MINI_RANK_FAILS=R in that process alone, and then only what is local counts. MINI_FAIL=0
- * says at the end how many there are.
+/* Intercepts the PMPI_ names, which only the library over mini calls: with MINI_FAIL=K the K-th call of each
+ * process fails; with MINI_RANK_FAILS=R only in that process, and only local calls count. MINI_FAIL=0 prints the
+ * number of calls at the end.
  *
- * Local calls fail before they have an effect; those that communicate when they are done, as with a message that is too
- * long; and what frees, frees. What only reads an object, or puts a handler or a rank there, needs nothing that could be
- * wanting, and never fails; nor do texts of errors, which change nothing else. monitor.c looks at what becomes of the error. */
+ * Local calls fail before they have an effect; communication fails when it is complete, like a message that is too
+ * long; functions that free always free. Calls that only read an object, or set a handler or rank, need no
+ * resources and never fail; nor do error texts, which change nothing else. monitor.c checks the outcome of the
+ * error. */
 #include "hostile.h"
 
 #include "error.h"
@@ -23,7 +24,7 @@ enum when { LOCAL, REFUSED, AFTERWARDS, MAKES };
 struct call {
     const char *name;
     enum when when;
-    /* The argument that is the communicator, or has it, and where it is; -1 for none. */
+    /* The argument that is the communicator, or contains it, and its position; -1 for none. */
     int place;
     enum { HANDLE, TO_HANDLE, TO_REQUEST, TO_REQUESTS } as;
 };
@@ -31,18 +32,19 @@ struct call {
 static long count, fail_at = -1;
 static int rank_fails = -1, was_local, of_no_communicator, failed_here, failed_before;
 static const char *failed_in = "none";
-/* The number of communicating calls in this one, and a number for where it failed: if that is in another place
- * than on other processes, messages are left. */
+/* The number of communicating calls in this one, and the position of the failed call: if it differs between
+ * processes, messages are left. */
 static int met, failed_place;
-/* The calls under way between the program and the library. */
+/* Active calls between the program and the library. */
 static const char *function;
 static struct mini_comm *watched;
-/* The call's number if it is collective, else 0: its communicator's context, and how many there were on that. */
+/* The number of the call if it is collective, otherwise 0: the context of its communicator, and its count of
+ * collectives. */
 static int64_t number;
 enum { CALLS = 1 << 24 };
-/* What communicators have that are made meanwhile. */
+/* The handler of communicators created meanwhile. */
 static MPI_Errhandler usual;
-/* Calls in callbacks of the program are in others. */
+/* Calls in callbacks of the program are nested. */
 static int is_watching, told, told_others, depth;
 
 static int is_armed(void)
@@ -155,7 +157,7 @@ long hostile_Comm_set_errhandler(ANY_PARAMETERS)
     return mini_Comm_set_errhandler(ANY_ARGUMENTS);
 }
 
-/* ---- What becomes of an error ---- */
+/* ---- The outcome of an error ---- */
 
 static int class_of(int code)
 {
@@ -164,15 +166,15 @@ static int class_of(int code)
     return class;
 }
 
-/* In the place of the handlers of all communicators. */
+/* Replaces the handlers of all communicators. */
 static void note(MPI_Comm *handle, int *code, ...)
 {
     struct mini_comm *comm = mini_comm(*handle);
     if (failed_before && class_of(*code) == MPI_ERR_COMM)
-        /* What was left of the call before would harm this one. */
+        /* Leftovers of an earlier call would harm this one. */
         mini_exit(77);
     if (!failed_here || failed_before) {
-        /* An error that the program asks for. */
+        /* An error that the program expects. */
         MPI_Errhandler mine = comm->handler;
         comm->handler = comm->replaced ? comm->replaced : usual;
         mini_raise(comm, *code);
@@ -190,7 +192,7 @@ void mini_hostile_begin(const char *name, void *handle, int collective)
 {
     if (depth++)
         return;
-    /* The program itself, in calls that are not of the chapter. */
+    /* The program itself, in calls outside the chapter. */
     if (mini_take_refusal())
         mini_exit(77);
     is_watching = is_armed();
@@ -232,7 +234,7 @@ static void put_back(void)
         }
 }
 
-/* Where a process notes that it has left a call. */
+/* The place where a process records that it left a call. */
 static _Atomic int64_t *left_by(struct mini_place *place)
 {
     return &place->left[number / CALLS / 2 % MINI_LEFT];
@@ -251,7 +253,8 @@ static int has_limits(void)
     return getenv("MINI_CONTEXTS") || getenv("MINI_KEYVALS") || getenv("MINI_MEMORY");
 }
 
-/* Waits until all others have left this call or were told of the error as well; whether they all were told, in one place. */
+/* Waits until all other processes have left this call or got the error; returns whether all got it, at one
+ * position. */
 static int all_are_told(void)
 {
     int all;
@@ -297,7 +300,7 @@ int mini_hostile_end(int code)
         again = code != MPI_SUCCESS;
         if (again && class != MPI_ERR_NO_MEM && class != MPI_ERR_UNSUPPORTED_OPERATION)
             fault("the class is %d", class);
-        /* What the host tells of no communicator, it may tell beside an error that the program asks for. */
+        /* The host may raise an error without a communicator beside one that the program expects. */
         if (told > 1 || told_others > of_no_communicator || (again && told + told_others == 0) || (!again && told))
             fault("the code is %d, the handler is called %d times, others %d times", code, told, told_others);
     }
@@ -322,7 +325,8 @@ void mini_hostile_finalized(void)
     function = "MPI_Finalize";
     if (fail_at == 0 && getenv("MINI_FAIL"))
         fprintf(stderr, "mini: %ld calls\n", count);
-    /* The library has few keys, and that on MPI_COMM_SELF cannot be given back: its attribute goes in MPI_Finalize. */
+    /* The library has few keys, and that on MPI_COMM_SELF cannot be freed: its attribute is deleted in
+     * MPI_Finalize. */
     if (mini_alive(CONTEXTS) || mini_alive(KEYVALS) > 4 || mini_alive(MEMORY))
         fault("%ld communicators, %ld keys and %ld bytes are left", mini_alive(CONTEXTS), mini_alive(KEYVALS),
               mini_alive(MEMORY));

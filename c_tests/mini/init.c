@@ -1,4 +1,4 @@
-/* The beginning and the end. */
+/* MPI_Init and MPI_Finalize. */
 #include "alias.h"
 #include "attr.h"
 #include "error.h"
@@ -52,13 +52,13 @@ int PMPI_Finalize(void)
 {
     if (!initialized || finalized)
         return mini_raise(NULL, MPI_ERR_OTHER);
-    /* What hangs on MPI_COMM_SELF goes while everything still works. */
+    /* Deletes the attributes of MPI_COMM_SELF while MPI is usable. */
     int error = mini_attrs_delete(mini_comm(MPI_COMM_SELF));
     mini_flush();
     PMPI_Barrier(MPI_COMM_WORLD);
     int failed = mini_attrs_delete(mini_comm(MPI_COMM_WORLD));
     mini_raise(NULL, error ? error : failed);
-    /* Answers may be on their way still. */
+    /* Replies may still be in transit. */
     mini_flush();
     mini_forget_messages();
     mini_comm_end();

@@ -1,5 +1,5 @@
-/* Messages: sent when there is room, kept until they are asked for, matched by context, source and tag
- * in the order of arrival. */
+/* Messages: sent if there is room, kept until they are received, matched by context, source and tag in the order
+ * of arrival. */
 #include "message.h"
 
 #include "live.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message that has come, or is coming. */
+/* A message that has arrived or is arriving. */
 struct message {
     struct message *next;
     int from;
@@ -16,8 +16,8 @@ struct message {
     unsigned char bytes[];
 };
 
-/* Messages that wait for room on their way to a process, requests that wait for messages, and messages that nobody has
- * asked for yet: lists in the order of time. */
+/* Messages that wait for room, requests that wait for messages, and unexpected messages: lists in the order of
+ * time. */
 static struct MPI_ABI_Request *sending[MINI_MOST], *receiving;
 static struct message *arrived;
 /* The message that is arriving from a process. */
@@ -27,10 +27,10 @@ static struct {
     struct message *message;
 } coming[MINI_MOST];
 
-/* The context of answers. */
+/* The context of replies. */
 enum { ANSWER = -1 };
 
-/* With MINI_EAGER=0 no send is complete before its receiver has taken the message. */
+/* With MINI_EAGER=0 a send completes only when its receiver has taken the message. */
 static int is_eager(void)
 {
     static int eager = -1;
@@ -41,8 +41,8 @@ static int is_eager(void)
     return eager;
 }
 
-/* With MINI_ORDER messages of different processes come in an order that its number makes, and some are held back for a
- * while; those of one process keep their order. */
+/* With MINI_ORDER messages of different processes arrive in an order that its number determines, some with a
+ * delay; messages of one process keep their order. */
 static uint64_t random_state;
 static int held;
 
@@ -99,7 +99,7 @@ static void enqueue(MPI_Request request)
     push(request->to);
 }
 
-/* Tells the sender of a message that it was taken. */
+/* Sends the sender of a message a reply that it was received. */
 static void answer(struct mini_comm *comm, const struct message *message)
 {
     MPI_Request request = mini_request(SEND, comm);

@@ -1,4 +1,4 @@
-/* Messages and their requests: message.c moves them, request.c shows requests to programs. */
+/* Messages and their requests: message.c moves them, request.c implements requests of programs. */
 #ifndef MINI_MESSAGE_H
 #define MINI_MESSAGE_H
 
@@ -13,7 +13,7 @@ struct mini_envelope {
     int64_t context;
     uint64_t bytes;
     int source, tag;
-    /* Of a message whose receiver answers when it takes it: the sender's request. */
+    /* The sender's request, if the receiver replies. */
     uint64_t ticket;
 };
 
@@ -25,7 +25,7 @@ struct MPI_ABI_Request {
     struct mini_comm *comm;
     struct mini_envelope envelope;
     struct MPI_ABI_Request *next;
-    /* Of a send: where it goes, its bytes, of which so many are gone; `packed` if they are a copy. */
+    /* Of a send: the destination, the bytes, and how many are sent; `packed` if they are a copy. */
     int to;
     const unsigned char *bytes;
     unsigned char *packed;
@@ -36,28 +36,28 @@ struct MPI_ABI_Request {
     struct mini_type *type;
 };
 
-/* A request that is not under way, for what goes nowhere. */
+/* An inactive request, for MPI_PROC_NULL. */
 MPI_Request mini_request(enum kind kind, struct mini_comm *comm);
-/* Starts a message of dense bytes, which a copy may hold that is freed with the request. */
+/* Starts a message of contiguous bytes; a copy, if any, is freed with the request. */
 MPI_Request mini_start_send(struct mini_comm *comm, int64_t context, const void *bytes, size_t count,
                             unsigned char *packed, int to, int tag);
 MPI_Request mini_start_receive(struct mini_comm *comm, int64_t context, void *buffer, int count,
                                struct mini_type *type, int from, int tag);
 /* Waits until a request is done. */
 void mini_complete(MPI_Request request);
-/* Moves what can be moved. */
+/* Makes progress. */
 void mini_progress(void);
-/* Ends the wait of a receive, if nothing has come for it. */
+/* Cancels a receive without a matching message. */
 void mini_take_back(MPI_Request request);
 void mini_request_end(MPI_Request request);
 
-/* Sends bytes to a process of a communicator, or receives as many as fit, with the context of
- * collectives. An error of a receive is returned, not raised. */
+/* Sends bytes to a process of a communicator, or receives as many as fit, in the context of collectives. An error
+ * of a receive is returned, not raised. */
 void mini_send(struct mini_comm *comm, const void *bytes, size_t count, int to);
 int mini_receive(struct mini_comm *comm, void *bytes, size_t count, int from);
-/* Waits until all that was sent is on its way. */
+/* Waits until all messages have left. */
 void mini_flush(void);
-/* Forgets what came and was not asked for. */
+/* Drops unexpected messages. */
 void mini_forget_messages(void);
 
 #endif

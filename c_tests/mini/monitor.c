@@ -1,5 +1,5 @@
-/* Preloaded between a program and the library: tells mini of each call of the chapter, and makes it again if a call of the
- * host had to fail in it. */
+/* Preloaded between a program and the library: reports each call of the chapter to mini, and repeats it if a call
+ * of the host failed in it. */
 #define _GNU_SOURCE
 #include "hostile.h"
 

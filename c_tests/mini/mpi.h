@@ -1,9 +1,9 @@
-/* The header of mini, a small MPI for tests, by the standard ABI of MPI-5: its types and the values of
- * its constants.
+/* The header of mini, a small MPI for tests, by the standard ABI of MPI-5: its types and the values of its
+ * constants.
  *
- * It declares more than mini defines. What a host's header does not declare Cartograph does not export,
- * so the topology chapter is declared in full; and so are the functions that Cartograph uses if they are
- * there, which it asks of the linker and not of this file. What mini itself has comes first. */
+ * It declares more than mini defines. Cartograph exports only functions that the header of its host declares, so
+ * the whole topology chapter is declared, and so are functions that Cartograph uses if the linker finds them. The
+ * functions of mini come first. */
 #ifndef MINI_MPI_H
 #define MINI_MPI_H
 

@@ -1,4 +1,4 @@
-/* Functions that mini declares and does not define; a part of mpi.h. */
+/* Functions that mini declares but does not define; a part of mpi.h. */
 #ifndef MINI_MPI_MORE_H
 #define MINI_MPI_MORE_H
 
@@ -141,7 +141,7 @@ MINI_DECLARE(int, Neighbor_alltoallw_init_c, (const void *sendbuf, const MPI_Cou
              MPI_Comm comm, MPI_Info info, MPI_Request *request));
 MINI_DECLARE(int, Topo_test, (MPI_Comm comm, int *status));
 
-/* ---- What Cartograph and its bindings would use, if it is there ---- */
+/* ---- Functions that Cartograph and its bindings use if they exist ---- */
 
 MINI_DECLARE(int, Abi_get_fortran_booleans, (int logical_size, void *logical_true,
              void *logical_false, int *is_set));
@@ -202,7 +202,7 @@ MINI_DECLARE(int, Type_toint, (MPI_Datatype datatype));
 MINI_DECLARE(MPI_Win, Win_fromint, (int win));
 MINI_DECLARE(int, Win_toint, (MPI_Win win));
 
-/* ---- What programs of c_tests name and do not need ---- */
+/* ---- Functions that programs of c_tests name but do not need ---- */
 
 MINI_DECLARE(int, Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request));
 

@@ -205,7 +205,7 @@ typedef void MPI_Comm_errhandler_function(MPI_Comm *comm, int *error_code, ...);
 }
 #endif
 
-/* Declares a function by both of its names. */
+/* Declares both names of a function. */
 #define MINI_DECLARE(type, name, arguments) type MPI_##name arguments; type PMPI_##name arguments
 
 #endif

@@ -1,6 +1,5 @@
-/* mpiexec -n N PROGRAM ARGUMENTS...: starts N processes of a program, which share a piece of memory that
- * has no name, and waits for them. When one fails the others are ended. The exit code is that of the
- * first that failed. */
+/* mpiexec -n N PROGRAM ARGUMENTS...: starts N processes of a program, which share unnamed memory, and waits for
+ * them. If one fails, the others are killed. The exit code is that of the first process that failed. */
 #define _GNU_SOURCE
 #include "shm.h"
 
@@ -17,7 +16,7 @@
 static pid_t processes[MINI_MOST];
 static int size;
 
-/* Each process leads a group, which has what it started itself. */
+/* Each process leads a group with the processes that it started. */
 static void end_all(void)
 {
     for (int i = 0; i < size; i++)
@@ -41,7 +40,7 @@ static void start(int rank, int fd, char **command)
             end_all();
             exit(1);
         }
-        /* Both do it: whoever comes first. */
+        /* Both processes do this; the first one wins. */
         setpgid(process, process);
         return;
     }
@@ -96,7 +95,7 @@ int main(int argc, char **argv)
                 fprintf(stderr, "mpiexec: process %d ended without MPI_Finalize\n", rank);
                 failed = 1;
             }
-            /* What ended because another failed is not the reason. */
+            /* Processes that were killed are not the cause. */
             if (failed && !code) {
                 code = failed;
                 if (WIFSIGNALED(status))

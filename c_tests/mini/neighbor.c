@@ -1,8 +1,8 @@
-/* Neighborhood collectives on a host without MPI_Ialltoallw and MPI_Alltoallw_init: those that block
- * work, and nonblocking ones of a process alone; the others say what the host lacks, to the error
- * handler, once, and leave the request alone.
+/* Neighborhood collectives on a host without MPI_Ialltoallw and MPI_Alltoallw_init: blocking ones work, and
+ * nonblocking ones of a single process. The others call the error handler once, name the function that the host
+ * lacks, and leave the request untouched.
  *
- * What is passed is memory that mini alone can open, as that of an accelerator, also at absolute addresses. */
+ * The buffers lie in memory that only mini can access, like an accelerator's, also at absolute addresses. */
 #include "../neighbor/neighbor_topologies.h"
 #include "device.h"
 
@@ -21,7 +21,7 @@ static int value(int sender, int block, int i)
     return (sender * 64 + block) * 64 + i;
 }
 
-/* Ints in a block; both ends must agree, so it is said by sender and the sender's block. */
+/* The number of ints in a block. Both ends must agree, so it depends on the sender and the sender's block. */
 static int length(enum operation operation, int sender, int block)
 {
     switch (operation) {
@@ -36,7 +36,7 @@ static int length(enum operation operation, int sender, int block)
 }
 
 static int *sent, *got, expected[MAX_DEGREE * ROOM];
-/* The same memory for MPI. */
+/* The address of the memory for MPI. */
 static void *closed_sent, *closed_got;
 
 static void add_block(struct side *side, int block, int count, int place)
@@ -81,7 +81,7 @@ static void fill(enum operation operation, const struct oracle *o, struct side *
     s->buffer = closed_sent, r->buffer = closed_got;
 }
 
-/* "MPI_Ineighbor_alltoall_c" and the like. */
+/* A name such as "MPI_Ineighbor_alltoall_c". */
 static void function_name(enum operation operation, enum mode mode, int large, char *name)
 {
     sprintf(name, "MPI_%s_%s%s%s", mode == NONBLOCKING ? "Ineighbor" : "Neighbor",

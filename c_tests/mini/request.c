@@ -1,4 +1,4 @@
-/* Point-to-point functions: what is wrong with their arguments, and what becomes of their requests. */
+/* Point-to-point functions: faults in their arguments, and their requests. */
 #include "alias.h"
 #include "device.h"
 #include "error.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The fault in the arguments of a message. */
+/* A fault in the arguments of a message. */
 static int check(const struct mini_comm *comm, int count, MPI_Datatype datatype, int peer, int tag,
                  enum kind kind)
 {
@@ -150,7 +150,7 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     return PMPI_Wait(&receive, status);
 }
 
-/* A receive that nothing has come for is over; a send goes its way. */
+/* Cancels an unmatched receive; a send completes. */
 int PMPI_Cancel(MPI_Request *request)
 {
     if ((*request)->kind == RECEIVE)

@@ -1,5 +1,5 @@
-/* The chapter on a host that has the required functions only, which is all that this program calls of
- * the host, apart from MPI_Init and MPI_Finalize. On any number of processes. */
+/* The chapter on a host with the required functions only. This program calls nothing of the host except MPI_Init
+ * and MPI_Finalize. On any number of processes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void grid(void)
     CHECK(MPI_Cart_shift(comm, 0, 1, &source, &dest) == MPI_SUCCESS);
     CHECK(source == (there + size - dims[1]) % size && dest == (there + dims[1]) % size);
 
-    /* Block 2d comes from the process at one less, whose block 2d+1 it was. */
+    /* Block 2d comes from the previous process in dimension d, which sends it as its block 2d+1. */
     int sent[4], got_blocks[4] = { -1, -1, -1, -1 }, row = got[2][1];
     for (int i = 0; i < 4; i++)
         sent[i] = 10 * there + i;
@@ -97,7 +97,7 @@ static void dist_graph(void)
     int left = (rank + size - 1) % size, right = (rank + 1) % size, one = 1, weight = rank + 7;
     int in, out, weighted, source, dest, weights[2], got = -1, kind;
     MPI_Comm comm;
-    /* Each process gives the edge from its left to itself. */
+    /* Each process passes the edge from its left neighbor to itself. */
     CHECK(MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &left, &one, &rank, &weight, MPI_INFO_NULL, 0,
                                 &comm) == MPI_SUCCESS);
     CHECK(MPI_Topo_test(comm, &kind) == MPI_SUCCESS && kind == MPI_DIST_GRAPH);
@@ -121,7 +121,7 @@ static void dist_graph(void)
     CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
 }
 
-/* A host without codes of its own has the classes. */
+/* A host without user-defined codes returns the classes. */
 static void wrong(void)
 {
     int dims[1] = { size }, periods[1] = { 0 }, coords[1] = { -1 }, found, ints[2];
@@ -131,14 +131,14 @@ static void wrong(void)
     CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &comm) == MPI_SUCCESS);
     CHECK(MPI_Cart_rank(comm, coords, &found) == MPI_ERR_ARG);
     CHECK(MPI_Graphdims_get(comm, &found, &found) == MPI_ERR_TOPOLOGY);
-    /* A process alone has nobody to wait for. */
+    /* A single process waits for no other. */
     if (size > 1)
         CHECK(MPI_Ineighbor_allgather(&rank, 1, MPI_INT, ints, 1, MPI_INT, comm, &request)
               == MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK(MPI_Neighbor_allgather_init(&rank, 1, MPI_INT, ints, 1, MPI_INT, comm, MPI_INFO_NULL,
                                       &request) == MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
-    /* One process is wrong, and all get the error. */
+    /* One process passes a wrong argument, and all get the error. */
     dims[0] += rank == size - 1;
     CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &comm) == MPI_ERR_ARG);
     CHECK(comm == MPI_COMM_NULL);

@@ -61,7 +61,7 @@ static long futex(_Atomic uint32_t *word, int operation, uint32_t value)
     return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
-/* Tells a process that there is something for it. */
+/* Notifies a process. */
 static void tell(int process)
 {
     struct mini_place *place = &mini_shared->places[process];
@@ -73,7 +73,7 @@ static void tell(int process)
 void mini_sleep(uint32_t news)
 {
     struct mini_place *place = &mini_shared->places[mini_rank];
-    /* The others may need this processor to have any news. */
+    /* Other processes may need this processor to make progress. */
     for (int i = 0; i < 4; i++) {
         if (atomic_load(&place->news) != news)
             return;
@@ -99,7 +99,7 @@ size_t mini_write(int to, const void *bytes, size_t count)
     size_t room = MINI_RING - (written - atomic_load(&r->read));
 
     if (room == 0) {
-        /* Either the receiver sees this after it made room, or the room is seen here. */
+        /* Either the receiver sees the flag after it made room, or this process sees the room. */
         atomic_store(&r->wanted, 1);
         room = MINI_RING - (written - atomic_load(&r->read));
     }

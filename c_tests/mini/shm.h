@@ -1,5 +1,5 @@
-/* Bytes between processes. They talk through one piece of shared memory that their launcher made; a process
- * makes progress only within its calls, of which one runs at a time. */
+/* Bytes between processes, through shared memory that their launcher created. A process makes progress only in its
+ * calls, one at a time. */
 #ifndef MINI_SHM_H
 #define MINI_SHM_H
 
@@ -13,20 +13,20 @@ enum { MINI_MOST = 16, MINI_RING = 1 << 15, MINI_LEFT = 64 };
 struct mini_ring {
     _Alignas(64) _Atomic uint32_t written;
     _Alignas(64) _Atomic uint32_t read;
-    /* The sender found no room and is to be told when there is some. */
+    /* The sender found no room, and waits for a notification. */
     _Atomic uint32_t wanted;
     unsigned char bytes[MINI_RING];
 };
 
-/* The doorbell of a process: others count up `news` when they have done something that concerns it. */
+/* The doorbell of a process: others increment `news` to notify it. */
 struct mini_place {
     _Alignas(64) _Atomic uint32_t news;
     _Atomic uint32_t sleeps;
-    /* Between MPI_Init and MPI_Finalize, for the launcher. */
+    /* True between MPI_Init and MPI_Finalize, for the launcher. */
     _Atomic uint32_t active;
-    /* For hostile.c, collective calls of the chapter, by numbers that all processes of a communicator have in common: which
-     * the process is in, the last that told it of an error, and where in that call; the last that it has left, of a few
-     * communicators. */
+    /* For hostile.c: collective calls of the chapter, by numbers that all processes of a communicator share: the
+     * current call, the last call that raised an error, with its position, and the last call that was left, for a
+     * few communicators. */
     _Atomic int64_t inside, told, left[MINI_LEFT];
     _Atomic int told_at;
 };
@@ -44,15 +44,15 @@ size_t mini_shared_bytes(int size);
 #define MINI_RANK "MINI_RANK"
 
 extern struct mini_shared *mini_shared;
-/* This process among all. */
+/* The rank of this process. */
 extern int mini_rank, mini_size;
 
 void mini_attach(void);
 void mini_detach(void);
-/* Moves up to this many bytes to or from another process; how many were moved. */
+/* Moves up to this many bytes to or from another process; returns the number moved. */
 size_t mini_write(int to, const void *bytes, size_t count);
 size_t mini_read(int from, void *bytes, size_t count);
-/* Ends when there are more news than these. */
+/* Waits until `news` exceeds this number. */
 void mini_sleep(uint32_t news);
 _Noreturn void mini_exit(int code);
 

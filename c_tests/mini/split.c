@@ -1,4 +1,4 @@
-/* Communicators of communicators: split, copied, freed; and what a program may ask of one. */
+/* Derived communicators: split, duplicated, freed; and queries. */
 #include "alias.h"
 #include "attr.h"
 #include "error.h"
@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* The first of as many contexts as a collective call can need, the same on all processes; negative if rank 0 has no
- * room for one more. */
+/* Returns the first of enough contexts for a collective call, the same on all processes; negative if rank 0 has no
+ * room for more. */
 static int64_t new_contexts(struct mini_comm *comm, int number)
 {
     int64_t first = 0;
@@ -96,7 +96,7 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     return MPI_SUCCESS;
 }
 
-/* Collective in name; here it needs nobody else. */
+/* Collective by the standard, but local here. */
 int PMPI_Comm_free(MPI_Comm *comm)
 {
     struct mini_comm *c = mini_comm(*comm);

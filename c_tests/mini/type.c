@@ -1,4 +1,4 @@
-/* Datatypes: a derived one is the list of the pieces of memory that an element has. */
+/* Datatypes; a derived type is the list of the memory pieces of an element. */
 #include "type.h"
 
 #include "alias.h"
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a predefined type; 0 if mini does not know it. */
+/* The bytes of a predefined type; 0 if mini does not know it. */
 static size_t predefined_bytes(uintptr_t handle)
 {
     if (handle >= (uintptr_t)MPI_INT8_T && handle < 0x260)
-        /* The ABI tells the sizes of these by their handles. */
+        /* The handles of these types encode their sizes in the ABI. */
         return (size_t)1 << (handle >> 3 & 7);
     switch (handle) {
     case (uintptr_t)MPI_SHORT:
@@ -55,7 +55,7 @@ struct mini_type *mini_type(MPI_Datatype datatype)
     if (bytes == 0)
         return NULL;
     struct mini_type *type = &known[handle - FIRST];
-    /* Its own reference is never given back. */
+    /* Predefined types keep their own reference. */
     if (type->count == 0) {
         pieces[handle - FIRST].bytes = bytes;
         *type = (struct mini_type){ .references = 1, .bytes = bytes, .extent = (MPI_Aint)bytes,
@@ -79,7 +79,7 @@ int mini_type_is_dense(const struct mini_type *type, int count)
         && (count == 1 || (MPI_Aint)type->bytes == type->extent);
 }
 
-/* MPI_BOTTOM is a null pointer, to which C allows no distance to be added. */
+/* MPI_BOTTOM is a null pointer, and C forbids arithmetic on it. */
 static void *at(uintptr_t start, MPI_Aint distance)
 {
     return mini_opened((void *)(start + (uintptr_t)distance));
@@ -109,7 +109,7 @@ void mini_unpack(void *buffer, const struct mini_type *type, const void *packed,
         }
 }
 
-/* Adds an element's pieces at a displacement. Pieces that touch become one. */
+/* Adds the pieces of an element at a displacement. Adjacent pieces become one. */
 static void add(struct mini_type *type, MPI_Aint displacement, const struct mini_type *element)
 {
     MPI_Aint lower = displacement + element->lower, upper = lower + element->extent;
@@ -129,7 +129,7 @@ static void add(struct mini_type *type, MPI_Aint displacement, const struct mini
         if (last && last->offset + (MPI_Aint)last->bytes == piece.offset)
             last->bytes += piece.bytes;
         else {
-            /* Room for a power of two of pieces. */
+            /* Room for a power of two. */
             if ((type->count & (type->count - 1)) == 0)
                 type->pieces = realloc(type->pieces,
                                        (type->count ? 2 * type->count : 1) * sizeof piece);

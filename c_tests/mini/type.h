@@ -19,13 +19,13 @@ struct mini_type {
     struct mini_piece *pieces;
 };
 
-/* Null if it is none. */
+/* Null if the handle is invalid. */
 struct mini_type *mini_type(MPI_Datatype datatype);
 void mini_type_release(struct mini_type *type);
-/* Returns whether this many elements lie together from the start of a buffer. */
+/* Returns whether this many elements are contiguous from the start of a buffer. */
 int mini_type_is_dense(const struct mini_type *type, int count);
 void mini_pack(const void *buffer, int count, const struct mini_type *type, void *packed);
-/* Fills elements with what there is, which may be less. */
+/* Fills elements with the bytes available. */
 void mini_unpack(void *buffer, const struct mini_type *type, const void *packed, size_t bytes);
 
 #endif

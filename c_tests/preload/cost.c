@@ -1,5 +1,5 @@
-/* The cost of preloading a library to a program: cost LIBRARY PROGRAM [ARGUMENT] starts it many times with and
- * without, in turn, and says the least microseconds of each. */
+/* The cost of preloading a library: cost LIBRARY PROGRAM [ARGUMENT] starts a program many times, alternately with
+ * and without the library, and prints the minimum in microseconds of each. */
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A tool that wraps by RTLD_NEXT instead of the PMPI_ names, and says at the end what it saw. */
+/* A tool that wraps functions with RTLD_NEXT instead of the PMPI_ names, and prints its counts at the end. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

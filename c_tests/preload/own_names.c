@@ -1,5 +1,5 @@
-/* A module that has C functions of its own which are called as Fortran's procedures are by compilers that add no
- * underscore, as R's Rmpi has. They must stay its own, and its MPI calls be ours all the same. */
+/* A module with its own C functions whose names are Fortran procedures of compilers without an underscore, like
+ * R's Rmpi. The module must still call these functions, and its MPI calls must reach Cartograph. */
 #define answers of_plugin
 #include "plugin.c"
 #undef answers
@@ -19,7 +19,7 @@ OWN(pmpi_cart_create)
 OWN(MPI_CART_CREATE)
 OWN(PMPI_CART_CREATE)
 
-/* As the plugin's, if its own functions are called. */
+/* The result of the plugin, if its own functions are called. */
 const char *answers(void)
 {
     own_function *const all[] = { mpi_cart_coords, mpi_cart_create, mpi_cart_get,     mpi_cart_rank,   mpi_cart_shift,

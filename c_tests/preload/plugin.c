@@ -1,10 +1,10 @@
-/* A module of a program that brings MPI along: it starts MPI if nobody has and asks for a grid.
- * Says whose the answers are, which the words of an error tell. */
+/* A module that loads MPI: it initializes MPI if necessary, and queries a grid. Prints whether Cartograph or the
+ * host answers, by the text of an error. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
-/* "Cartograph", "the host", or what is wrong. */
+/* "Cartograph", "the host", or an error. */
 const char *answers(void)
 {
     static char text[MPI_MAX_ERROR_STRING + 1];
@@ -29,7 +29,7 @@ const char *answers(void)
     return strstr(text, ": rank is 9, outside 0 to 0") ? "Cartograph" : "the host";
 }
 
-/* Ends what was started. */
+/* Finalizes MPI if the module initialized it. */
 void finish(void)
 {
     int started, ended;

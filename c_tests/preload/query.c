@@ -1,4 +1,4 @@
-/* A local query as it is called by a program, many times, to be counted; prints how many. */
+/* A local query, called many times for counting; prints the number of calls. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     MPI_Comm grid;
     MPI_Init(&argc, &argv);
     MPI_Cart_create(MPI_COMM_SELF, 3, dims, periods, 0, &grid);
-    /* The first call asks where the name leads. */
+    /* The first call resolves the name. */
     MPI_Cart_rank(grid, coords, &rank);
     query(grid);
     MPI_Comm_free(&grid);

@@ -48,7 +48,7 @@ static void *function(const char *file, const char *name)
     return found;
 }
 
-/* The number of mapped files whose names hold the word. */
+/* Counts mapped files whose names contain the word. */
 static int mapped(const char *word)
 {
     char line[4096], last[4096] = "";

@@ -1,6 +1,6 @@
-/* Each process exchanges with the one half the job away, and where that is on another node it takes longer, as on a network.
- * pairs [CODE [input|wait]]: prints how many exchange with another node, and the first line of its input; ends with CODE.
- * With GRID the ranks are those of a grid that may be moved. */
+/* Each process exchanges messages with the process half the job away; if that is on another node, the exchange
+ * takes longer, like on a network. pairs [CODE [input|wait]]: prints the number of pairs between nodes, and the
+ * first line of its input; exits with CODE. With GRID the ranks are those of a grid that may be reordered. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

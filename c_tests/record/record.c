@@ -1,5 +1,5 @@
-/* Sends messages in every way that the recorder counts, and prints what it must have counted: for each rank
- * the lines of its part, with the rank in front. */
+/* Sends messages with each function that the recorder counts, and prints the expected recording: the lines of each
+ * rank's part, with the rank in front. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static int rank, size;
 static long long messages[2][MOST], bytes[2][MOST];
 static double out[64], in[64 * MOST];
 
-/* A message, or what was fetched, of this many bytes. */
+/* Counts a sent or fetched message of this many bytes. */
 static void expect(int got, int world, long long count)
 {
     messages[got][world]++;
@@ -50,7 +50,7 @@ static void received(int n)
     MPI_Waitall(n, expected_messages, MPI_STATUSES_IGNORE);
 }
 
-/* To rank `to` of comm, whose rank in the world is `world`; from the rank `from`. */
+/* Sends to rank `to` of comm, whose rank in the world is `world`, and receives from the rank `from`. */
 static void messages_on(MPI_Comm comm, int to, int from, int world)
 {
     static char room[1 << 16];
@@ -77,7 +77,7 @@ static void messages_on(MPI_Comm comm, int to, int from, int world)
     MPI_Waitall(4, request, MPI_STATUSES_IGNORE);
     MPI_Buffer_detach(&detached, &room_size);
 
-    /* A type with a hole counts without it. */
+    /* A type counts without its gaps. */
     MPI_Datatype pair;
     MPI_Type_vector(2, 1, 3, MPI_INT, &pair);
     MPI_Type_commit(&pair);
@@ -107,7 +107,7 @@ static void persistent_on(MPI_Comm comm, int to, int from, int world)
     MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
     for (int i = 0; i < 4; i++)
         MPI_Request_free(&request[i]);
-    /* The handles of receives may be those of the sends before. */
+    /* Receives may reuse the handles of the sends before. */
     for (int i = 0; i < 4; i++)
         MPI_Recv_init(in, 512, MPI_BYTE, from, TAG, comm, &request[i]);
     MPI_Startall(4, request);
@@ -118,7 +118,7 @@ static void persistent_on(MPI_Comm comm, int to, int from, int world)
         MPI_Request_free(&request[i]);
 }
 
-/* Communicators of other processes in other orders, again and again, so that handles come again. */
+/* Communicators of different processes in different orders, created repeatedly so that handles are reused. */
 static void many_communicators(void)
 {
     for (int round = 0; round < 50; round++) {
@@ -137,7 +137,7 @@ static void many_communicators(void)
     }
 }
 
-/* Between the even and the odd ranks. */
+/* An intercommunicator between the even and the odd ranks. */
 static void inter_communicator(void)
 {
     MPI_Comm half, inter;
@@ -167,7 +167,7 @@ static void all_to_alls(void)
     MPI_Comm_rank(half, &own);
     MPI_Comm_size(half, &count);
     MPI_Allgather(&rank, 1, MPI_INT, world, 1, MPI_INT, half);
-    /* Each sends i bytes to each, where i is the sum of both ranks; nobody to rank 0 but the empty block. */
+    /* Each rank sends i bytes to each, where i is the sum of both ranks; rank 0 gets only the empty block. */
     for (int i = 0; i < count; i++) {
         counts[i] = i && own ? i + own : 0;
         places[i] = 16 * i;
@@ -224,7 +224,7 @@ static void neighborhoods(void)
 #endif
     MPI_Comm_free(&comm);
 
-    /* Not at the ends of a row. */
+    /* Except at the ends of a row. */
     periodic[0] = 0;
     MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periodic, 0, &comm);
     MPI_Neighbor_alltoall(out, 7, MPI_CHAR, in, 7, MPI_CHAR, comm);
@@ -234,13 +234,13 @@ static void neighborhoods(void)
         expect_sent(right, 7);
     MPI_Comm_free(&comm);
 
-    /* All send to the next. */
+    /* Each rank sends to the next. */
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED,
                                    MPI_INFO_NULL, 0, &comm);
     MPI_Neighbor_allgather(out, 8, MPI_CHAR, in, 8, MPI_CHAR, comm), expect_sent(right, 8);
     MPI_Comm_free(&comm);
 
-    /* All but the first with the first. */
+    /* Every other rank exchanges messages with rank 0. */
     int index[MOST], edges[2 * MOST], n = 0;
     for (int i = 1; i < size; i++)
         edges[n++] = i;
@@ -293,7 +293,7 @@ static void one_sided(void)
     MPI_Comm_free(&turned);
 }
 
-/* Functions of MPI-4, where the host has them. */
+/* Functions of MPI-4, if the host has them. */
 static void newest(int to, int from)
 {
     (void)to, (void)from;

@@ -1,5 +1,5 @@
-/* Sends small messages to the right without a pause, as long as it is told: record_busy SECONDS PAUSE, where PAUSE is the
- * microseconds of work before each. Prints how many. */
+/* Sends small messages to the right without a break: record_busy SECONDS PAUSE, where PAUSE is the microseconds of
+ * work before each. Prints their number. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     double seconds = argc > 1 ? atof(argv[1]) : 1, pause = argc > 2 ? atof(argv[2]) * 1e-6 : 0, end = MPI_Wtime() + seconds;
-    /* All processes send as often as the first. */
+    /* All processes send as many messages as the first. */
     while (!last) {
         for (int i = 0; i < 100; i++, sent++) {
             if (pause > 0)

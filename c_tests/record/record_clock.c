@@ -1,4 +1,4 @@
-/* Preloaded behind the recorder: its clock, the coarse one, which the program may set forward. */
+/* Preloaded after the recorder: replaces its coarse clock, which the program may set forward. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-/* A thread sends to itself without end while another forks children that call exit. Says that all of them ended; one
- * that has not after ten seconds is killed, and the program fails. */
+/* A thread sends messages to itself in a loop while another forks children that call exit. Prints that all of them
+ * ended; a child that has not ended after ten seconds is killed, and the program fails. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>

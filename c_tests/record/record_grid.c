@@ -1,7 +1,7 @@
-/* A grid of which messages along the first dimension are 16 times as long as along the second, and a ring in which the
- * messages between every other pair are long; both with reorder = 1. The ring's short ones go along the grid's second
- * dimension as well. Prints the order of both, the ranks that their ranks had, and the new ranks that MPI_Cart_map
- * answers. */
+/* A grid with messages 16 times as long along the first dimension as along the second, and a ring with long
+ * messages between every other pair; both with reorder = 1. The short messages of the ring also go along the
+ * second dimension of the grid. Prints the order of both, the old ranks of their processes, and the new ranks from
+ * MPI_Cart_map. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void say(const char *what, MPI_Comm comm, int old)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     MPI_Gather(&old, 1, MPI_INT, order, 1, MPI_INT, 0, comm);
-    /* glibc drops a line where a signal interrupts its way to a terminal, and Open MPI gives processes one. */
+    /* glibc drops a line if a signal interrupts its write to a terminal, and Open MPI gives processes a terminal. */
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     }
     MPI_Graph_create(MPI_COMM_WORLD, size, index, edges, 1, &ring);
     MPI_Comm_rank(ring, &rank);
-    /* Odd ranks and those after them have much to say to each other. */
+    /* Odd ranks exchange long messages with the next rank. */
     int up = rank % 2 ? LARGE : SMALL, down = rank % 2 ? SMALL : LARGE;
     exchange(ring, (rank + 1) % size, up, (rank + size - 1) % size, down);
     exchange(ring, (rank + size - 1) % size, down, (rank + 1) % size, up);

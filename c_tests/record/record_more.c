@@ -1,7 +1,7 @@
-/* Cases beyond those of record.c, by the argument: "threads", that send side by side on communicators that they
- * make and free; "parts", a run of more than a minute; "killed" and "exit", processes that end without MPI_Finalize;
- * "planted DIRECTORY FILE", of which rank 0 puts a link to the file where the node's would be. Prints what must be in the parts,
- * as record.c does. */
+/* More cases than record.c, chosen by the argument: "threads" send at once on communicators that they create and
+ * free; "parts", a run of more than a minute; "killed" and "exit", processes that end without MPI_Finalize;
+ * "planted DIRECTORY FILE", where rank 0 puts a link to the file in the place of the node's file. Prints the
+ * expected parts like record.c. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -22,8 +22,8 @@ static void expect(int to, long long messages, long long bytes)
         printf("%d {\"sent\":{\"to\":%d,\"messages\":%lld,\"bytes\":%lld}}\n", rank, to, messages, bytes);
 }
 
-/* To the next rank of the world: by a communicator of the thread's own, which is made anew in each round, in the
- * opposite order in odd ones, and by one that all threads share. */
+/* Sends to the next rank of the world: by a communicator of the thread, created in each round and reversed in odd
+ * rounds, and by one that all threads share. */
 struct work {
     int thread;
     MPI_Comm own, shared;
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
         return 0;
     }
     round_of_messages(100);
-    /* A part is due by now, and written when the next message comes, if the clock is record_clock.c's. */
+    /* A part is due now, and is written at the next message if record_clock.c provides the clock. */
     set_forward = (void (*)(int))dlsym(RTLD_DEFAULT, "record_clock_set_forward");
     if (set_forward)
         set_forward(61);
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "killed")) {
         expect((rank + 1) % size, 101, 101);
         fflush(stdout);
-        /* What comes now is lost. */
+        /* Messages from here on are lost. */
         round_of_messages(5);
         MPI_Barrier(MPI_COMM_WORLD);
         usleep(300000);

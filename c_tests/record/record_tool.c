@@ -1,4 +1,4 @@
-/* A profiling tool that counts messages in its own way, and tells at MPI_Finalize how many there were. */
+/* A profiling tool that counts messages, and prints their number in MPI_Finalize. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
 }
 
-/* A tool may send by another function than the program calls. */
+/* A tool may send with another function than the program. */
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     MPI_Request request;

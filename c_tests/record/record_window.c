@@ -1,5 +1,6 @@
-/* Two processes whose calls the test record knows: sends and receives with and without requests, wildcards, persistent
- * requests, a neighborhood collective, others, and questions that find nothing done. Rank 1 is late once. */
+/* Two processes with a known list of calls for the test `record`: sends and receives with and without requests,
+ * wildcards, persistent requests, a neighborhood collective, other collectives, and tests of incomplete requests.
+ * Rank 1 is late once. */
 #include <mpi.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-/* Counts the messages that a library over SMPI sends between nodes of PPN processes, while MPI_Pcontrol(1) is on: preloaded
- * before that library. All ranks are one process, which prints at its end how many there were, from how many nodes to how
- * many others, and how many at most from one to another. */
+/* Preloaded before a library over SMPI: counts its messages between nodes of PPN processes, while MPI_Pcontrol(1)
+ * is on. All ranks are one process, which prints at its end the number of messages, of nodes that sent and
+ * received any, and the largest number between two nodes. */
 #define _GNU_SOURCE
 #include <mpi.h>
 

@@ -1,9 +1,8 @@
-/* The cost of making a communicator with a topology: MPI_Comm_split, on which all are built, a
- * periodic grid, a ring as a graph, and a ring as a distributed graph.
+/* The cost of creating a communicator with a topology: MPI_Comm_split, the base of all others, a periodic grid, a
+ * ring as a graph, and a ring as a distributed graph.
  *
- * Prints, for each, the seconds that it takes, of the rank for which it is longest, and the bytes that
- * are allocated in all, while the communicators live, divided by the ranks: all ranks must be in one
- * process, as they are on SMPI. */
+ * Prints the seconds of each on the slowest rank, and the bytes allocated while the communicators live, divided by
+ * the ranks: all ranks must be in one process, like on SMPI. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@ enum kind { SPLIT, CART, GRAPH, DIST_GRAPH, KINDS };
 
 static const char *const names[KINDS] = { "split", "cart", "graph", "dist_graph" };
 
-/* Walks the heap, which all ranks share: for one of them to ask. */
+/* Walks the heap, which all ranks share; called by one rank. */
 static size_t allocated(void)
 {
     struct mallinfo2 info = mallinfo2();
@@ -59,7 +58,7 @@ int main(int argc, char **argv)
     for (int kind = SPLIT; kind < KINDS; kind++) {
         double taken = 0, longest;
         size_t before = 0, after = 0;
-        /* The first round pays for what is made once. */
+        /* The first round includes one-time costs. */
         for (int round = 0; round < 2; round++) {
             MPI_Barrier(MPI_COMM_WORLD);
             if (rank == 0)

@@ -1,10 +1,9 @@
-/* The exchange of six faces on a three-dimensional grid, as programs do it: MPI_Cart_create with
- * reorder = 1, and whatever comes of it.
+/* The exchange of six faces on a three-dimensional grid, as in real programs: MPI_Cart_create with reorder = 1.
  *
  *     halo X Y Z PERIODIC (messages|neighbor) REPETITIONS BYTES...
  *
- * Prints, for each number of bytes a face, the seconds that one exchange takes: the mean of the
- * repetitions, of the rank for which it is longest. */
+ * Prints, for each number of bytes per face, the seconds of an exchange: the mean of the repetitions, on the
+ * slowest rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +58,7 @@ int main(int argc, char **argv)
         int bytes = atoi(argv[i]);
         char *sent = malloc(FACES * (size_t)bytes), *received = malloc(FACES * (size_t)bytes);
         double elapsed = 0, longest;
-        /* The first round pays for what is made once. */
+        /* The first round includes one-time costs. */
         for (int round = -1; round < repetitions; round++) {
             MPI_Barrier(grid);
             double begin = MPI_Wtime();

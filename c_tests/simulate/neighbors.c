@@ -17,7 +17,7 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The process at a place of the torus. */
+/* The process at a position in the torus. */
 static int at(const int sides[3], const int place[3])
 {
     int rank = 0;
@@ -26,7 +26,7 @@ static int at(const int sides[3], const int place[3])
     return rank;
 }
 
-/* The distances of neighbors in the sparse graph, as parts of all ranks. */
+/* The distances of neighbors in the sparse graph, as fractions of the number of ranks. */
 static const int far[FEW] = { 137, 211, 389, 503, 701, 887 };
 
 static int find(const char *pattern, const int sides[3], int rank, int size, int *sources, int *destinations)
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
         char *sent = malloc(degree * bytes + 1), *received = malloc(degree * bytes + 1);
         for (size_t b = 0; b < degree * bytes; b++)
             sent[b] = (char)(rank + b % bytes);
-        /* The first rounds pay for what is made once. */
+        /* The first rounds include one-time costs. */
         for (int round = -3; round < exchanges; round++) {
             memset(received, 0, degree * bytes);
             MPI_Barrier(graph);
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
             if (round >= 0)
                 times[round] = MPI_Wtime() - begin;
             MPI_Pcontrol(0);
-            /* Who has all blocks and checks them takes no processor from those that do not. */
+            /* A process that has all its blocks checks them without taking the processor from others. */
             MPI_Barrier(graph);
             for (size_t b = 0; b < degree * bytes; b++)
                 wrong += received[b] != (char)(sources[b / bytes] + b % bytes);

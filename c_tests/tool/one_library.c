@@ -1,12 +1,12 @@
-/* All of MPI by dlsym from one library, the one for the host, which needs the MPI: as Julia's MPI.jl finds functions
- * where MPIPreferences names this library as the system's. The argument is its file, if it is not linked. */
+/* Finds all functions of MPI by dlsym in one library, Cartograph for the host, which needs the MPI: like Julia's
+ * MPI.jl if MPIPreferences names this library as the system's. The argument is its file, unless it is linked. */
 #define _GNU_SOURCE
 #include "../check.h"
 #include <dlfcn.h>
 
 static void *library;
 
-/* The file that has a function which the library finds. */
+/* The file with a function that the library finds. */
 static const char *file_of(const char *name)
 {
     Dl_info info;
@@ -14,7 +14,7 @@ static const char *file_of(const char *name)
     return found && dladdr(found, &info) ? info.dli_fname : "nothing";
 }
 
-/* A function by its name, with the type of the MPI's own. */
+/* A function by its name, with the type from mpi.h. */
 #define BY_NAME(name) ((__typeof__(&name))dlsym(library, #name))
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* Answers that depend on the ranks that a grid gives, with a message and a neighborhood collective among them, for tools
- * beside Cartograph: c_tests/tool/stacked_tool.c says what it saw of the calls. */
+/* Results that depend on the ranks of a grid, with a message and a neighborhood collective among them, for tools
+ * beside Cartograph: c_tests/tool/stacked_tool.c prints the calls that it saw. */
 #include "../check.h"
 
 int main(int argc, char **argv)
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     sums[0] = rank * around[0];
     sums[1] = rank * got;
     MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT, MPI_SUM, ring);
-    /* What Darshan is for, on a communicator that is made here. */
+    /* MPI-IO, which Darshan traces, on a new communicator. */
     if (argc > 1) {
         CHECK(MPI_File_open(ring, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) == MPI_SUCCESS);
         CHECK(MPI_File_write_at_all(file, rank * sizeof rank, &rank, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS);

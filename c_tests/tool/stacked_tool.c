@@ -1,5 +1,5 @@
-/* A tracing library that is preloaded, as Darshan and eztrace are. With BY_NEXT it calls the next function of each name on,
- * which dlsym finds, and names no MPI itself; else it calls the PMPI_ name. */
+/* A preloaded tracing library, like Darshan and eztrace. With BY_NEXT it calls the next function of each name,
+ * which dlsym finds, and needs no MPI itself; otherwise it calls the PMPI_ name. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -39,7 +39,7 @@ int MPI_Neighbor_alltoall(const void *out, int outs, MPI_Datatype outtype, void 
 
 int MPI_Finalize(void)
 {
-    /* In one write, so that the lines of two processes do not meet. */
+    /* In one write, so that lines of two processes do not mix. */
     char text[80];
     int length = sprintf(text, "tool: %d begun, %d grids, %d collectives, %d isends\n", begun, grids, collectives, isends);
     fwrite(text, 1, length, stderr);

@@ -1,7 +1,6 @@
-/* A profiling tool as such tools are written: a shared library, or an object to link with, that
- * defines the MPI_ names, counts calls and goes on to the PMPI_ names. It reports when MPI is
- * finalized; where it is not told of that (a Fortran program of some hosts), when the process ends.
- * Each line is "tool: name count"; every process writes its own. */
+/* A typical profiling tool: a shared library, or an object to link with, that defines the MPI_ names, counts calls
+ * and calls the PMPI_ names. It reports when MPI is finalized, or when the process ends if it does not see
+ * MPI_Finalize (a Fortran program of some hosts). Each line is "tool: name count"; each process writes its own. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -16,7 +15,7 @@ static int reported;
 
 static void report(const char *when)
 {
-    /* One write for all lines, so that those of two processes do not meet in the middle. */
+    /* One write for all lines, so that lines of two processes do not mix. */
     static char text[MOST * 64];
     int used = 0;
     if (reported++)
@@ -35,7 +34,7 @@ static void known(const char *name, const long *count)
     counted[number++].count = count;
 }
 
-/* A function that is counted and called on. */
+/* Counts a function and calls the next one. */
 #define COUNT(name, parameters, arguments)                                                         \
     static long count_##name;                                                                      \
     __attribute__((constructor)) static void known_##name(void)                                    \

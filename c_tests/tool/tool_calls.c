@@ -1,5 +1,5 @@
-/* Calls every function of the chapter, each another number of times, and prints how often: what a
- * tool in front must have counted. On any number of processes. */
+/* Calls each function of the chapter a different number of times, and prints these numbers: the expected counts of
+ * a tool. On any number of processes. */
 #include "../check.h"
 
 enum { MOST = 32 };
@@ -8,7 +8,7 @@ static struct {
     int times;
 } called[MOST];
 
-/* Calls MPI_name as often as said, checks each return code, and notes how often it was in all. */
+/* Calls MPI_name `times` times, checks each return code, and adds to the total. */
 #define CALLS(times, name, arguments)                                                              \
     do {                                                                                           \
         for (int call_ = 0; call_ < (times); call_++)                                              \
@@ -25,7 +25,7 @@ static void note(const char *name, int times)
     called[i].times += times;
 }
 
-/* A constructor is called once more for each of its communicators, which are freed one by one. */
+/* Creates a communicator by a constructor again and again, and frees each. */
 #define MAKES(times, comm, name, arguments)                                                        \
     for (int make_ = 0; make_ < (times); make_++) {                                                \
         if (make_)                                                                                 \
@@ -60,7 +60,7 @@ static void cart(void)
     MPI_Comm_free(&comm);
 }
 
-/* A ring in which every node names the next one. */
+/* A ring in which each node has an edge to the next. */
 static void graph(void)
 {
     int *index = malloc(world_size * sizeof *index), *edges = malloc(world_size * sizeof *edges);
@@ -103,7 +103,7 @@ static void dist_graph(void)
     MPI_Comm_free(&comm);
 }
 
-/* What only Cartograph answers: Open MPI 4 has 12 x 6, and MPICH divides by zero. */
+/* A result of Cartograph only: Open MPI 4 returns 12 x 6, and MPICH divides by zero. */
 static void ours(void)
 {
     int dims[2] = { 0, 0 };

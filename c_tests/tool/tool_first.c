@@ -1,6 +1,5 @@
-/* One call of one function, named by the argument, as the first call of the chapter in the process.
- * Says "right" if the answer is right; the case family runs it with libraries that are not its
- * host's. */
+/* Calls one function, named by the argument, as the first call of the chapter in the process. Prints "right" if
+ * the result is right; the case `family` runs it with libraries for other hosts. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Writes a file by old ranks, though what it prints is right. */
+/* Writes a file by old ranks; its output is right. */
 #include "programs.h"
 
 int main(int argc, char **argv)

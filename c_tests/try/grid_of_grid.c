@@ -1,4 +1,4 @@
-/* Makes a grid of a grid, and takes its ranks for those of the first, as EPOCH does: it works as long as grids of grids keep
+/* Creates a grid on a grid, and assumes equal ranks in both, like EPOCH: it works as long as grids of grids keep
  * their ranks. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Passes reorder = 0 and relies on it, as CP2K does: it stops where it finds another grid. */
+/* Passes reorder = 0 and relies on it, like CP2K: it aborts if the grid is reordered. */
 #include "programs.h"
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(grid, &own);
     if (own != rank) {
         fprintf(stderr, "Got different MPI process grid\n");
-        /* Launchers may lose what was said just before an abort. */
+        /* Launchers may lose output written just before an abort. */
         sleep(1);
         MPI_Abort(MPI_COMM_WORLD, 3);
     }

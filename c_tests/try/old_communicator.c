@@ -1,5 +1,5 @@
-/* Uses the ranks of the grid on the old communicator, as LAMMPS does: whoever is moved waits for messages that
- * go to others. */
+/* Uses ranks of the grid on the old communicator, like LAMMPS: a reordered rank waits for messages that go to
+ * others. */
 #include "programs.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* Its data stay with the old rank, as those of PETSc's star forests do: silently wrong where it is moved. */
+/* Keeps its data on the old rank, like PETSc's star forests: silently wrong if ranks are reordered. */
 #include "programs.h"
 
 int main(int argc, char **argv)

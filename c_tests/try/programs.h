@@ -1,5 +1,5 @@
-/* Shared by the programs of this folder: they work or fail when they are moved, each in the way of a real
- * program; the case try has cartograph try find out. Each prints a sum and what each rank has. */
+/* Shared by the programs of this folder: each works or fails like a real program if its ranks are reordered, and
+ * the case `try` checks that cartograph try detects it. Each prints a sum and the data of each rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void start(int *argc, char ***argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 }
 
-/* A time that is another in each run, and a result that is not. */
+/* A time that differs in each run, and a result that does not. */
 static int finish(double own)
 {
     double sum;

@@ -1,4 +1,4 @@
-/* Asks the grid who it is, as Comb does. */
+/* Queries its rank in the grid, like Comb. */
 #include "programs.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* Prints a table of times, sorted and without what took less than a tenth of the most, as CP2K does: its rows are
- * others in each run. With an argument its answer is wrong when processes are moved, too. */
+/* Prints a sorted table of times without entries below a tenth of the largest, like CP2K: its rows differ in each
+ * run. With an argument its result is also wrong if ranks are reordered. */
 #include "programs.h"
 
 #include <time.h>

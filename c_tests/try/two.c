@@ -1,4 +1,4 @@
-/* Asks its grid who it is, but takes the neighbor that its graph gives it for the one of its old rank. */
+/* Queries its rank in the grid, but takes a neighbor in its graph for an old rank. */
 #include "programs.h"
 
 #define MOST 64
