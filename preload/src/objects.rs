@@ -234,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_seen() {
+    fn objects_of_this_process_are_found() {
         let all = Objects::mapped();
         assert!(all.0[0].path.is_empty());
         let libc = all.named("libc.so.6").unwrap();
         assert_eq!(all.at(libc::getpid as *const () as usize), Some(libc));
-        assert_eq!(all.at(this_process_is_seen as *const () as usize), Some(0));
+        assert_eq!(all.at(objects_of_this_process_are_found as *const () as usize), Some(0));
         assert!(all.at_start() > libc);
     }
 }

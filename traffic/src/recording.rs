@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn later_parts_come_on_top() {
+    fn later_parts_are_added() {
         let later = |number: u32, complete: bool, lines: &[Line]| {
             let part = format!("\"part\":{number},\"complete\":{complete}");
             super::tests::part(1, 2, lines).replace("\"part\":0,\"complete\":true", &part)

@@ -141,7 +141,7 @@ impl Jobs {
 }
 
 #[test]
-fn grids_are_moved_where_a_trial_or_the_user_allows_it() {
+fn grids_are_reordered_if_a_trial_or_the_user_allows_it() {
     let jobs = Jobs::new("grid", true);
     let (out, said) = jobs.run("");
     assert_eq!(out, UNMOVED);
@@ -190,7 +190,7 @@ fn grids_are_moved_where_a_trial_or_the_user_allows_it() {
 }
 
 #[test]
-fn the_world_is_reordered_where_the_user_allows_it() {
+fn the_world_is_reordered_if_the_user_allows_it() {
     let jobs = Jobs::new("world", false);
     let (_, said) = jobs.run("");
     has(&said, "no option -rankmap to place ranks; --world reorders MPI_COMM_WORLD instead");
@@ -267,7 +267,7 @@ fn a_job_is_placed_at_once_after_tuning() {
 }
 
 #[test]
-fn a_launcher_that_places_ranks_comes_before_moving_a_grid_to_the_same_places() {
+fn placing_by_the_launcher_precedes_reordering_a_grid() {
     let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
     let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "tuned-grid", true);
     let text = jobs.bench.said(0, &jobs.command("tune --runs 4").output().unwrap());
@@ -365,7 +365,7 @@ fn a_command_that_is_killed_forgets_one_run_at_most() {
 }
 
 #[test]
-fn a_command_that_is_installed_anew_goes_on() {
+fn a_reinstalled_command_continues() {
     let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
     let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "installed", false);
     let command = jobs.bench.directory.join("bin/cartograph");

@@ -97,7 +97,7 @@ fn plans_are_permutations_with_the_printed_figures() {
 }
 
 #[test]
-fn stencils_and_weights_count_as_they_should() {
+fn stencils_and_weights_have_the_right_costs() {
     let before = |arguments: &str| {
         let json = cartograph(&format!("plan --json --nodes 4 --ppn 4 {arguments}")).stdout();
         let plan: Value = serde_json::from_str(&json).unwrap();
@@ -115,7 +115,7 @@ fn stencils_and_weights_count_as_they_should() {
 }
 
 #[test]
-fn tables_and_pictures_are_for_people() {
+fn plan_prints_tables_and_pictures() {
     let directory = Directory::new("plan-pictures");
     let svg = directory.join("plan.svg");
     let text =

@@ -361,7 +361,7 @@ fn the_source_of_a_node_s_name_is_named() {
 }
 
 #[test]
-fn dims_are_tried_where_the_user_asks() {
+fn dims_are_tried_if_the_user_asks() {
     let bench = Bench::long("dims");
     let by_dims =
         "[ \"$CARTOGRAPH_DIMS\" = 1x10 ] && echo took 1.0$(($$ % 10)) || echo took 2.0$(($$ % 10))";

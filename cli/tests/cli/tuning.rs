@@ -36,7 +36,7 @@ fn the_time_is_measured_from_the_start_to_the_end_of_mpi() {
 }
 
 #[test]
-fn temporary_files_are_no_output() {
+fn temporary_files_are_not_compared() {
     let mut bench = Bench::new("temporary", true);
     bench.is_printed = false;
     // In the form in which Open MPI's launcher and tune's clock create them.

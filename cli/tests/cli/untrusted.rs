@@ -74,7 +74,7 @@ fn a_recording_is_recognized_by_its_first_bytes() {
 }
 
 #[test]
-fn a_stranger_s_recording_runs_nothing() {
+fn an_untrusted_recording_executes_nothing() {
     let directory = Directory::new("traffic-stranger");
     let ranks = directory.join("ranks");
     let evil = "127.0.0.2 -launcher ssh -launcher-exec /tmp/evil";
@@ -106,7 +106,7 @@ fn a_stranger_s_recording_runs_nothing() {
 }
 
 #[test]
-fn no_terminal_sees_control_characters_of_others() {
+fn control_characters_of_files_never_reach_the_terminal() {
     let directory = Directory::new("traffic-terminal");
     let file = alone(&directory, "\u{1b}[2Japp\r\u{9b}1m\u{202e}");
     for arguments in ["show", "plan --traffic"] {

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::trial::{Bench, has};
 
 #[test]
-fn advice_that_depends_on_time_is_no_fault() {
+fn messages_that_depend_on_time_are_no_fault() {
     let bench = Bench::new("advice");
     // Like GROMACS's advice: twice under Cartograph without reordering, and in a later baseline run.
     let text = bench.tries(
@@ -92,7 +92,7 @@ fn a_line_with_the_place_of_a_rank_is_no_wrong_result() {
 }
 
 #[test]
-fn every_run_finds_the_files_as_they_are() {
+fn every_run_starts_with_the_original_files() {
     let bench = Bench::new("checkpoint");
     let checkpoint = "step=$(cat checkpoint); echo step $step; echo $((step + 1)) >checkpoint";
     fs::write(bench.here.join("checkpoint"), "5\n").unwrap();
@@ -132,7 +132,7 @@ fn every_run_reads_the_input() {
 }
 
 #[test]
-fn any_limit_of_time_is_one() {
+fn the_time_limit_may_be_any_number() {
     let bench = Bench::new("limit");
     let text = bench.said(0, bench.command("--seconds 18446744073709551615", "echo 1"));
     has(&text, "output unchanged");

@@ -262,7 +262,7 @@ fn every_edge_reaches_its_two_ends() {
 }
 
 #[test]
-fn degrees_say_which_source_an_edge_has() {
+fn degrees_determine_the_source_of_an_edge() {
     let made = sim::run(3, |comm| {
         let root = comm.rank() == Ok(0);
         let arguments = EdgeArguments {
@@ -304,7 +304,7 @@ fn adjacent(lists: &[[&[i32]; 4]], weighted: bool) -> Vec<Result<Member>> {
 }
 
 #[test]
-fn ends_that_do_not_match_are_named() {
+fn unmatched_ends_are_named() {
     let must = "each edge must be given at both ends";
     // Rank 1 sends to rank 0, which does not list the edge.
     let (rank, class, text) =
@@ -330,7 +330,7 @@ fn ends_that_do_not_match_are_named() {
 }
 
 #[test]
-fn weights_are_for_all_or_for_none() {
+fn weights_on_some_ranks_are_an_error() {
     let create = |chosen: BTreeMap<i32, EdgeWeights<'static>>| {
         sim::run(4, |comm| {
             let weights = chosen.get(&comm.rank().unwrap()).copied().unwrap_or(EdgeWeights::Either);

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_lead_around_rings_and_one_dimension_comes_after_the_other() {
+    fn routes_follow_rings_dimension_by_dimension() {
         let found = torus([8, 0, 0], &[[1, 0, 0], [7, 2, 0], [5, 0, 0]]).unwrap();
         assert_eq!((found.hops(0, 1), found.hops(1, 0), found.hops(0, 2)), (4, 4, 4));
         let mut links = Vec::new();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn two_nodes_in_one_place_are_a_fault() {
+    fn two_nodes_at_one_place_are_an_error() {
         assert!(torus([0; 3], &[[1, 2, 3], [1, 2, 4]]).is_some());
         assert_eq!(torus([0; 3], &[[1, 2, 3], [1, 2, 3]]), None);
         assert_eq!(torus([4, 4, 4], &[[1, 2, 4]]), None);

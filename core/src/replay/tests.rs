@@ -140,7 +140,7 @@ fn collectives_wait_for_the_ranks_they_need() {
 }
 
 #[test]
-fn halos_like_squares_and_sweeps_do_not() {
+fn squares_speed_up_halos_and_slow_down_sweeps() {
     let blocks = rows(4, 4);
     let halo = grid(4, 4, 20, 65_536, false);
     let gain = time(&halo, &blocks) / time(&halo, &squares());

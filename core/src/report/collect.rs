@@ -299,7 +299,7 @@ warning: careful (2 times)
     }
 
     #[test]
-    fn parts_make_a_whole() {
+    fn parts_are_combined() {
         let part = |sides: &[i32], nodes: Option<&Machine>| {
             let report = Report::new();
             let nodes = nodes.map(Into::into);

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_the_origin() {
+    fn names_identify_the_origin() {
         let origin = Origin {
             id: "12[3]".into(),
             user: "../ann".into(),

@@ -153,7 +153,7 @@ fn distributed_graphs_are_moved_if_the_setting_or_info_asks() {
 }
 
 #[test]
-fn processes_are_scrambled_wherever_they_run() {
+fn processes_are_scrambled_on_any_nodes() {
     let scrambled = |seed| {
         let mut settings = CallSettings { reorder: Reorder::All, ..CallSettings::default() };
         settings.options.scramble = Some(Scramble { seed, rank_zero: true });
@@ -222,7 +222,7 @@ fn a_report_gives_the_reason_if_all_ranks_stay() {
 }
 
 #[test]
-fn different_functions_meet() {
+fn ranks_in_different_functions_get_an_error() {
     let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
     for remain in [[true, true], [true, false]] {
         let (rank, class, text) = fault(sim::run(4, |comm| match comm.rank() {

@@ -72,7 +72,7 @@ fn every_call() -> Vec<ConstructorCall> {
 }
 
 #[test]
-fn no_rank_waits_forever_where_digests_collide() {
+fn no_rank_waits_forever_if_digests_collide() {
     let calls = every_call();
     let settings = |_| CallSettings { reorder: Reorder::All, ..CallSettings::default() };
     for one in &calls {
@@ -85,7 +85,7 @@ fn no_rank_waits_forever_where_digests_collide() {
 }
 
 #[test]
-fn no_rank_waits_forever_where_environments_differ_and_digests_collide() {
+fn no_rank_waits_forever_if_environments_differ_and_digests_collide() {
     let calls = every_call();
     let settings = |rank: i32| CallSettings {
         reorder: [Reorder::Always, Reorder::On, Reorder::Off, Reorder::On][rank as usize],
@@ -107,7 +107,7 @@ fn no_rank_waits_forever_where_environments_differ_and_digests_collide() {
 
 /// Processes of which some look at all edges then, and others do not.
 #[test]
-fn no_rank_waits_forever_where_only_checks_differ_and_digests_collide() {
+fn no_rank_waits_forever_if_only_checks_differ_and_digests_collide() {
     for check in [Check::ALL, Check::default().with(Rule::Edges)] {
         let settings = |rank: i32| CallSettings {
             check: if rank % 2 == 0 { check } else { Check::default() },

@@ -183,7 +183,7 @@ fn weights_may_be_for_some_ranks() {
 }
 
 #[test]
-fn one_rank_that_does_not_reorder_keeps_all() {
+fn one_rank_without_reorder_keeps_all_ranks() {
     let row = |reorder: [bool; 4]| -> Vec<i32> {
         let passed: [Passed<'_>; 4] = [
             (&[1], &[1], NO_WEIGHTS, reorder[0]),

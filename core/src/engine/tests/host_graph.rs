@@ -81,7 +81,7 @@ const fn odd(others: HostGraph, odd: HostGraph) -> [HostGraph; 4] {
 }
 
 #[test]
-fn collectives_are_the_hosts_own_where_all_ranks_allow_it() {
+fn the_host_runs_collectives_if_all_ranks_allow_it() {
     use HostGraph::{Everywhere, Nowhere, WhereRepeated};
     let all_periodic = |_| [true, true];
     // No neighbors are repeated.

@@ -47,7 +47,7 @@ fn split(comm: &Sim, color: Option<i32>, key: i32) -> Option<Sim> {
 }
 
 #[test]
-fn the_first_grid_decides_whatever_the_periods() {
+fn the_first_grid_decides_for_all_periods() {
     let (open, other) = ([false, false], [false, true]);
     let dims = [8, 16];
     let alone = |periods: [bool; 2]| -> Vec<i32> {

@@ -139,7 +139,7 @@ fn malformed_addresses_are_no_addresses() {
 }
 
 #[test]
-fn hosts_are_the_same_by_their_first_names() {
+fn hosts_are_compared_by_their_short_names() {
     assert_eq!(host_number("tux1.cluster.example"), host_number("tux1"));
     assert_ne!(host_number("tux1"), host_number("tux2"));
 }

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn multiple_edges_are_summed_and_loops_left_out() {
+    fn multiple_edges_are_summed_and_loops_are_omitted() {
         let edges = [(1, 0, 5), (0, 1, 2), (0, 0, 9), (0, 2, 0), (0, 1, 3), (2, 1, 1)];
         let graph = Csr::from_edges(3, edges.into_iter());
         assert!(!graph.is_empty() && Csr::from_edges(3, [(0, 0, 9)].into_iter()).is_empty());

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn every_process_is_moved_and_all_are_there() {
+    fn every_process_is_moved_and_none_is_lost() {
         for ranks in 2..40 {
             for (seed, rank_zero) in (0..40).map(|number| (number / 2, number % 2 == 1)) {
                 if ranks == 2 && !rank_zero {

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_placed_once_the_search_is_to_end() {
+    fn a_stopped_search_places_nothing() {
         static STOPPED: AtomicBool = AtomicBool::new(true);
         let (grid, layout) = (grid(&[16, 16]), round_robin(&[16; 16]));
         let steps = |stop| {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_moved_where_nothing_else_gains() {
+    fn groups_are_moved_if_no_other_move_gains() {
         // Rows are whole nodes: no mapping has fewer edges between nodes.
         let plan = planned(&grid(&[16, 4]), &round_robin(&[4; 16]));
         let LevelCost { before, after, .. } = plan.links;
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_of_different_sizes_keep_theirs() {
+    fn nodes_of_different_sizes_keep_their_sizes() {
         let sizes: Vec<usize> = (0..16).map(|node| 12 + 8 * (node % 2)).collect();
         let plan = planned(&grid(&[16, 16]), &round_robin(&sizes));
         assert!(plan.links.after.max_node_edges <= plan.links.before.max_node_edges);

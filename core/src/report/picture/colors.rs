@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_that_touch_differ() {
+    fn adjacent_nodes_have_different_colors() {
         // Blocks of 7 x 7 cells, and the same nodes in rank order.
         let (rows, columns) = (49, 49);
         let blocks: Vec<u32> = (0..rows * columns)

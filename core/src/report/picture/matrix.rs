@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stronger_is_darker() {
+    fn cells_with_more_traffic_are_darker() {
         let scale = Scale::of(&[vec![99, 1], vec![1000, 0]], &[vec![0, 20], vec![3, 0]]);
         assert_eq!(scale.bounds.last(), Some(&1000));
         assert_eq!(scale.color(0), STEPS[0]);

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn views_are_side_by_side_where_they_fit() {
+    fn views_are_side_by_side_if_they_fit() {
         let (before, after) = ([0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 0, 0, 1, 1]);
         let beside = "\
 Each number is a process and names its node.

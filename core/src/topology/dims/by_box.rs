@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn each_divisor_is_there_once() {
+    fn each_divisor_occurs_once() {
         assert_eq!(divisors(36), [1, 2, 3, 4, 6, 9, 12, 18, 36]);
         assert_eq!(divisors(12), [1, 2, 3, 4, 6, 12]);
         assert_eq!(divisors(1), [1]);

@@ -195,7 +195,7 @@ pub(super) fn collectives(sizes: RangeInclusive<usize>, thinned: usize) {
 
 /// A search that finds nothing anywhere shows nothing.
 #[test]
-fn two_that_receive_first_wait_for_ever() {
+fn two_receives_before_sends_deadlock() {
     let part = |peer| Part {
         sends: vec![Posted { peer, tag: 0, at: 1, until: 1 }],
         receives: vec![Posted { peer, tag: 0, at: 0, until: 0 }],
@@ -206,7 +206,7 @@ fn two_that_receive_first_wait_for_ever() {
 }
 
 #[test]
-fn two_that_send_first_wait_for_ever_where_sends_wait() {
+fn two_sends_before_receives_deadlock_if_sends_wait() {
     let part = |peer| Part {
         sends: vec![Posted { peer, tag: 0, at: 0, until: 0 }],
         receives: vec![Posted { peer, tag: 0, at: 1, until: 1 }],

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn piles_are_the_best() {
+    fn no_set_of_cells_has_fewer_edges_than_a_pile() {
         const MOST: usize = 120;
         for dims in [vec![40, 30], vec![3, 50], vec![5, 6, 7], vec![2, 9, 30], vec![4, 4, 4, 4]] {
             for weights in [[1, 1, 1, 1], [16, 1, 4, 2], [1, 5, 0, 3]] {

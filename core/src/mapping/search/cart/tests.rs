@@ -138,7 +138,7 @@ fn weighted_grids_of_up_to_64_cells_are_as_good_as_can_be() {
 }
 
 #[test]
-fn the_published_instances_are_at_least_as_good_as_published() {
+fn plans_are_at_least_as_good_as_published_ones() {
     let plan = |dims: &[usize], periodic: bool, sizes: &[usize]| {
         let grid = nearest(dims, &vec![periodic; dims.len()]);
         let plan = planned_cart(&grid, &Machine::blocks(sizes), &Options::default());

@@ -71,7 +71,7 @@ fn cells(sides: [u32; 3], weights: [i64; 3]) -> Vec<Edge> {
 }
 
 #[test]
-fn many_nodes_are_no_reason_for_an_order() {
+fn graphs_on_many_nodes_are_planned_well() {
     // Squares of 4 x 4 cells have 64,512.
     let graph = graph_of(1 << 16, &cells([256, 256, 1], [1; 3]));
     let plan = plan_graph(&graph, &Machine::blocks(&[16; 4096]), &SUM);

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_comes_to_the_first_and_sizes_stay() {
+    fn parts_follow_the_order_of_vertices_and_sizes_stay() {
         let path = (0..9).flat_map(|v| [(v, v + 1, 1), (v + 1, v, 1)]);
         let path = Csr::from_edges(10, path);
         let mut budget = Budget::seconds(1.0);
