@@ -7,7 +7,7 @@ use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose as choose_ar
 
 use super::arms::Means;
 use super::learned::Lesson;
-use super::nodes::{Nodes, unchanged};
+use super::nodes::{Nodes, Refusal, unchanged};
 use crate::arms::Arm;
 
 /// A job makes no trial if its remaining time is less than the longest such job times this factor.
@@ -17,13 +17,12 @@ const MARGIN: f64 = 1.5;
 ///
 /// # Errors
 ///
-/// Why the job runs unchanged, without a recorder.
+/// Why the job is not placed, nor recorded.
 pub(super) fn choose(
     no_trial: bool,
-    name: &str,
     job: &Nodes,
     lesson: &mut Lesson,
-) -> Result<Option<(Arm, Means)>, String> {
+) -> Result<Option<(Arm, Means)>, Refusal> {
     let entries = lesson.store.entries(&lesson.key);
     let entry = entries.into_iter().find(|entry| entry.processes == job.own.ranks());
     let found =
@@ -37,7 +36,7 @@ pub(super) fn choose(
     }
     arms.retain(|arm| !entry.is_blamed(&arm.order));
     if arms.is_empty() {
-        return Err(format!("{name}: no placement is predicted to help on these nodes"));
+        return Err(Refusal::NothingHelps);
     }
     let (runs, predicted) = known_runs(entry, job.shape, &arms);
     let conditions = Conditions {

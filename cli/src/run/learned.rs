@@ -5,6 +5,8 @@ use cartograph_core::machine::Machine;
 use cartograph_traffic::{Recording, Work};
 
 use super::arms::{self, Placing};
+use super::kept::Kept;
+use super::places::Places;
 use crate::arms::{Arm, Way, faster};
 use crate::predict::LEAST_GAIN;
 use crate::store::{Key, Store};
@@ -18,25 +20,41 @@ pub(super) struct Lesson {
     pub(super) directory: tempfile::TempDir,
     /// The placement; `None` for the default order.
     pub(super) arm: Option<Arm>,
-    /// The shape of the default order and the names of the nodes, if they are known before the job runs.
-    pub(super) nodes: Option<Nodes>,
+    pub(super) nodes: Option<Assumed>,
     pub(super) reason: Reason,
     pub(super) placing: Placing,
     /// True if the program's traffic is in the store.
     pub(super) is_known: bool,
 }
 
-/// The nodes of a job.
-#[derive(Clone)]
-pub(super) struct Nodes {
+/// The places that were assumed before the job.
+#[derive(Debug)]
+pub(super) struct Assumed {
+    /// The names of the nodes.
     pub(super) names: Vec<String>,
+    /// The shape of the default order.
     pub(super) shape: u64,
-    pub(super) ranks: u32,
+    /// The node of each rank in the default order.
+    pub(super) node_of: Vec<u32>,
+    pub(super) own: Places,
+    pub(super) kept: Kept,
+}
+
+impl Assumed {
+    /// True if the ranks of a job in this placement were there.
+    fn are(&self, arm: Option<&Arm>, machine: &Machine, names: &[String]) -> bool {
+        let node_of = match arm {
+            Some(Arm { way: Way::Launcher | Way::World, node_of, .. }) => node_of,
+            _ => &self.node_of,
+        };
+        let there = machine.nodes().iter().map(|node| &names[*node as usize]);
+        there.eq(node_of.iter().map(|node| &self.names[*node as usize]))
+    }
 }
 
 impl Lesson {
     /// Learns from the job, which has succeeded; returns a line for the user.
-    pub(super) fn learn(self, name: &str) -> Result<String, String> {
+    pub(super) fn learn(mut self, name: &str) -> Result<String, String> {
         let directory = self.directory.path().join("run.traffic");
         let recording = Recording::open(&directory)
             .map_err(|_| {
@@ -50,21 +68,21 @@ impl Lesson {
         if names.len() < 2 {
             return Ok(format!("{name}: all processes are on one node; nothing to place"));
         }
-        let host = |node: &u32| names[*node as usize].as_str();
-        let nodes = match (&self.nodes, &self.arm) {
-            (Some(nodes), Some(Arm { way: Way::Weights(_), .. })) => nodes.clone(),
-            (Some(nodes), Some(arm)) => {
-                let there = machine.nodes().iter().map(host);
-                let wanted = arm.node_of.iter().map(|node| nodes.names[*node as usize].as_str());
-                if !there.eq(wanted) {
-                    return Err("its ranks were not placed as requested; nothing learned".into());
-                }
-                nodes.clone()
+        let assumed = self.nodes.as_mut().ok_or("its nodes were unknown before it started")?;
+        let were_right = assumed.are(self.arm.as_ref(), &machine, &names);
+        if were_right {
+            assumed.kept.confirm(&self.store, &assumed.own);
+        } else {
+            assumed.kept.forget(&self.store);
+        }
+        let shape = match &self.arm {
+            Some(_) if !were_right => {
+                return Err("its ranks were not placed as requested; nothing learned".into());
             }
-            _ => {
-                Nodes { names: names.clone(), shape: shape(machine.nodes()), ranks: recording.size }
-            }
+            Some(_) => assumed.shape,
+            None => shape(machine.nodes()),
         };
+        let moved = if were_right { "" } else { "; its nodes were not those of earlier jobs" };
         let traffic = (!self.is_known).then(|| arms::traffic(&recording));
         let order = self.arm.as_ref().map_or("", Arm::key);
         let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
@@ -83,7 +101,7 @@ impl Lesson {
                 order: order.to_owned(),
                 predicted: self.arm.as_ref().map_or(1.0, Arm::gain),
                 work,
-                shape: nodes.shape,
+                shape,
                 nodes: names.len() as u32,
                 seconds,
             });
@@ -92,11 +110,11 @@ impl Lesson {
         if is_first {
             let ranks = recording.size;
             return Ok(format!(
-                "recorded {name} on {ranks} ranks; {}; recording took {cost:.1} % of the time",
+                "recorded {name} on {ranks} ranks; {}; recording took {cost:.1} % of the time{moved}",
                 self.next(&entry, &machine)
             ));
         }
-        Ok(self.summary(name, &entry, nodes.shape))
+        Ok(self.summary(name, &entry, shape) + moved)
     }
 
     /// The placement of the next job, in words.
@@ -120,9 +138,10 @@ impl Lesson {
 
     /// Records that the job has failed, possibly because of the placement. Write errors are ignored.
     pub(super) fn failed(self) {
-        let Some(size) = self.nodes.as_ref().map(|nodes| nodes.ranks) else { return };
+        let Some(Assumed { own, mut kept, .. }) = self.nodes else { return };
+        kept.forget(&self.store);
         let order = self.arm.as_ref().map_or("", Arm::key);
-        let _ = self.store.update(&self.key, size, |entry| entry.fail(order));
+        let _ = self.store.update(&self.key, own.ranks(), |entry| entry.fail(order));
     }
 
     /// The line for a job that was compared with others.

@@ -3,6 +3,7 @@
 
 mod arms;
 mod choice;
+mod kept;
 mod known;
 mod learned;
 mod nodes;
@@ -17,17 +18,18 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cartograph_core::launcher::Line;
-use cartograph_core::learn::Reason;
+use cartograph_core::learn::{Reason, digest};
 
 use crate::arms::Start;
 use crate::exec;
 use crate::exec::program::{find_program, needs_mpi};
 use crate::output::{Failure, say};
-use crate::store::{JOBS, Key, Store, program_at};
+use crate::store::{ALLOCATIONS, JOBS, Key, Store, program_at};
 use arms::Placing;
+use kept::Kept;
 pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::Lesson;
-use nodes::{Nodes, unchanged};
+use nodes::{Nodes, Refusal, unchanged};
 pub(crate) use places::{free_cores, print_place};
 pub(crate) use start::under;
 use start::{Ended, Signals};
@@ -142,15 +144,7 @@ fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     if words().any(|word| word == ":") {
         return Err("MPMD jobs are not placed".into());
     }
-    let prints = |launcher: &OsStr| {
-        let printed = |option: &str| {
-            let words = [launcher.to_owned(), option.into()];
-            signals.ask(&words, PATIENCE).ok().flatten().unwrap_or_default()
-        };
-        let version = printed("--version");
-        // Hydra's options also depend on how it was built.
-        if version.contains("HYDRA") { version + &printed("--help") } else { version }
-    };
+    let prints = |launcher: &OsStr| printed(launcher, signals);
     let mut line = Line::read(command, None, prints, None);
     if line.is_err() {
         // Unknown options: the program is the first word that is linked with an MPI.
@@ -183,6 +177,27 @@ fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     }
 }
 
+/// The output by which a launcher is recognized, which is kept for the next job.
+fn printed(launcher: &OsStr, signals: &Signals) -> String {
+    let store = Store::open().ok();
+    let file = kept::launcher_file(launcher);
+    let kept = store.as_ref().zip(file.as_ref());
+    if let Some(text) = kept.and_then(|(store, file)| store.read(file)) {
+        return text;
+    }
+    let printed = |option: &str| {
+        let words = [launcher.to_owned(), option.into()];
+        signals.ask(&words, PATIENCE).ok().flatten().unwrap_or_default()
+    };
+    let version = printed("--version");
+    // Hydra's options also depend on how it was built.
+    let text = if version.contains("HYDRA") { version + &printed("--help") } else { version };
+    if let Some((store, file)) = kept.filter(|_| !text.is_empty()) {
+        let _ = store.folder(ALLOCATIONS).and_then(|_| store.write(file, &text));
+    }
+    text
+}
+
 /// The start of the job in the chosen placement, and the lesson to learn from it.
 fn lesson(
     arguments: &Arguments,
@@ -191,17 +206,40 @@ fn lesson(
     signals: &Signals,
 ) -> Result<(Start, Lesson), String> {
     let mut lesson = empty(arguments, line)?;
-    let mut job = Nodes::find(line, &lesson.store, signals)?;
-    lesson.nodes = Some(job.known());
-    let start = match choice::choose(arguments.no_trial, name, &job, &mut lesson)? {
-        None => Start::of(line.clone().into()),
-        Some((arm, means)) => {
+    let nothing = || format!("{name}: no placement is predicted to help on these nodes");
+    let program = program_number(line, &lesson.key);
+    let mut kept = Kept::read(&lesson.store, &line.words());
+    let is_looked_at = match kept.is_hopeless(&lesson.store, &program) {
+        Some(false) => return Err(nothing()),
+        is_looked_at => is_looked_at.is_some(),
+    };
+    let mut job = Nodes::find(line, kept, signals)?;
+    let chosen = choice::choose(arguments.no_trial, &job, &mut lesson);
+    let start = match chosen {
+        Err(Refusal::NothingHelps) => {
+            job.gives_up(&lesson.store, program);
+            if !is_looked_at {
+                return Err(nothing());
+            }
+            Start::of(line.clone().into())
+        }
+        Err(Refusal::Because(why)) => return Err(why),
+        Ok(None) => Start::of(line.clone().into()),
+        Ok(Some((arm, means))) => {
             let start = job.placed(line, &arm, means, &lesson, signals)?;
             lesson.arm = Some(arm);
             start
         }
     };
+    lesson.nodes = Some(job.assumed());
     Ok((start, lesson))
+}
+
+/// A number for a program with its arguments.
+fn program_number(line: &Line, key: &Key) -> String {
+    let words = line.program.join(OsStr::new("\n"));
+    let number = digest(&[words.as_encoded_bytes(), &key.build.to_le_bytes()].concat());
+    format!("{number:016x}")
 }
 
 /// The lesson of a job of which only the program is known yet.

@@ -1,18 +1,38 @@
 //! The nodes of a job that is about to start, and its start on them.
 
-use std::ffi::OsString;
+use std::env;
 use std::path::Path;
+use std::time::Duration;
 
-use cartograph_core::launcher::{Line, Role};
+use cartograph_core::launcher::{Kind, Line, Role};
 use cartograph_core::learn::shape;
 use cartograph_core::machine::Machine;
 
 use super::arms::Means;
-use super::learned::{self, Lesson};
-use super::places::{Allocation, Places};
+use super::kept::Kept;
+use super::learned::{Assumed, Lesson};
+use super::places::Places;
 use super::start::Signals;
 use crate::arms::{Arm, Placer, Start, Way};
 use crate::store::Store;
+
+/// The time limit for Flux to print the size of its allocation.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a job is not placed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// No placement is predicted to help on its nodes.
+    NothingHelps,
+    /// Another reason, for the user.
+    Because(String),
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self::Because(why)
+    }
+}
 
 /// The nodes of a job in the launcher's default order.
 pub(super) struct Nodes {
@@ -21,9 +41,7 @@ pub(super) struct Nodes {
     /// The shape of the machine.
     pub(super) shape: u64,
     names: Vec<String>,
-    allocation: Allocation,
-    /// The launcher's words.
-    words: Vec<OsString>,
+    kept: Kept,
 }
 
 /// The message for a job that runs unchanged.
@@ -32,37 +50,57 @@ pub(super) fn unchanged(why: &str) -> String {
 }
 
 impl Nodes {
-    /// Finds the nodes of a job.
+    /// Finds the nodes of a job, of which these facts are kept.
     ///
     /// # Errors
     ///
     /// Why the job runs unchanged.
-    pub(super) fn find(line: &Line, store: &Store, signals: &Signals) -> Result<Self, String> {
+    pub(super) fn find(line: &Line, kept: Kept, signals: &Signals) -> Result<Self, String> {
         // The lines of `cartograph where` would end up in the job's own output files.
         if line.options.iter().any(|given| given.role == Role::Output) {
             return Err(unchanged("the launcher redirects the output to files"));
         }
-        let words = line.words();
-        let mut allocation = Allocation::read(store, &words);
-        // Even for the first job: if nodes lack this command, the job must not be started through it.
-        if allocation.own.is_none() {
-            allocation.own = Places::ask(signals, &line.clone().into());
-            allocation.keep(store, &words);
+        let all = allocated(line, signals)?;
+        // Steps that run at once would wait for each other on the nodes of the first.
+        let is_part =
+            |nodes: Option<usize>| all.is_some_and(|all| nodes.is_some_and(|own| own < all));
+        let part = || {
+            unchanged("the nodes of a step on part of the allocation are unknown before it starts")
+        };
+        if is_part(line.most_nodes(|name| env::var(name).ok())) {
+            return Err(part());
         }
-        let own = allocation.own.clone();
+        // Even for the first job: if nodes lack this command, the job must not be started through it.
+        let own = kept.own().cloned().or_else(|| Places::ask(signals, &line.clone().into()));
         let own = own.ok_or_else(|| unchanged("the launcher does not start `cartograph where`"))?;
         let (machine, names) =
             own.machine().ok_or_else(|| unchanged("the nodes of the job are unknown"))?;
         if names.len() < 2 {
             return Err("all processes are on one node; nothing to place".into());
         }
+        if is_part(Some(names.len())) {
+            return Err(part());
+        }
         let shape = shape(machine.nodes());
-        Ok(Self { own, machine, shape, names, allocation, words })
+        Ok(Self { own, machine, shape, names, kept })
     }
 
-    /// What a lesson keeps of them.
-    pub(super) fn known(&self) -> learned::Nodes {
-        learned::Nodes { names: self.names.clone(), shape: self.shape, ranks: self.own.ranks() }
+    /// Notes that no placement helps this program here.
+    pub(super) fn gives_up(&mut self, store: &Store, program: String) {
+        self.kept.gives_up(store, program);
+    }
+
+    /// What the lesson of the job needs of them.
+    pub(super) fn assumed(&self) -> Assumed {
+        let Self { own, machine, shape, names, kept } = self;
+        let node_of = machine.nodes().to_vec();
+        Assumed {
+            names: names.clone(),
+            shape: *shape,
+            node_of,
+            own: own.clone(),
+            kept: kept.clone(),
+        }
     }
 
     /// The start of the job in a placement, once the launcher has been seen to follow it.
@@ -84,14 +122,10 @@ impl Nodes {
         let start = placer.start(arm, &self.machine, &self.names, &file);
         let start = start.map_err(|failure| failure.text).and_then(|start| start);
         let start = start.map_err(|why| unchanged(&why))?;
-        let checked = self.allocation.checked.get(&arm.order).cloned();
-        let checked = checked.unwrap_or_else(|| {
-            let found = self.check(arm, &start, &file, signals);
-            self.allocation.checked.insert(arm.order.clone(), found.clone());
-            self.allocation.keep(&lesson.store, &self.words);
-            found
-        });
-        checked.map_err(|why| unchanged(&why))?;
+        if !self.kept.has_followed(&arm.order) {
+            self.check(arm, &start, &file, signals).map_err(unchanged)?;
+            self.kept.follows(&arm.order);
+        }
         Ok(start)
     }
 
@@ -102,20 +136,44 @@ impl Nodes {
         start: &Start,
         file: &Path,
         signals: &Signals,
-    ) -> Result<bool, String> {
+    ) -> Result<(), &'static str> {
         match arm.way {
             Way::Launcher => match Places::ask(signals, &start.launch) {
-                None => Err("the launcher rejected the rank file".to_owned()),
+                None => Err("the launcher rejected the rank file"),
                 Some(found) if !found.are(&arm.node_of, &self.names, &self.own) => {
-                    Err("the launcher did not place ranks as in the rank file".to_owned())
+                    Err("the launcher did not place ranks as in the rank file")
                 }
-                Some(_) => Ok(true),
+                Some(_) => Ok(()),
             },
             // Processes that cannot read it would not take part while the others wait.
             Way::World if Places::ask_with(signals, &start.launch, file).is_none() => {
-                Err("not all nodes can read the store".to_owned())
+                Err("not all nodes can read the store")
             }
-            _ => Ok(true),
+            _ => Ok(()),
         }
+    }
+}
+
+/// The number of nodes of the allocation, if the launcher chooses among them and they can be counted.
+///
+/// # Errors
+///
+/// Why the job runs unchanged: they cannot be known.
+fn allocated(line: &Line, signals: &Signals) -> Result<Option<usize>, String> {
+    if !line.chooses_nodes() {
+        return Ok(None);
+    }
+    let count = |text: String| text.trim().parse().ok();
+    match line.launcher.kind {
+        Kind::Srun if env::var_os("SLURM_HOSTFILE").is_some() => Ok(None),
+        Kind::Srun => {
+            let set = ["SLURM_JOB_NUM_NODES", "SLURM_NNODES"];
+            Ok(set.iter().find_map(|name| count(env::var(name).ok()?)))
+        }
+        Kind::Flux => {
+            let words = [&line.start[..1], &["getattr".into(), "size".into()]].concat();
+            Ok(signals.ask(&words, PATIENCE).ok().flatten().and_then(count))
+        }
+        _ => Err(unchanged("the launcher chooses the nodes when the job starts")),
     }
 }

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
-use std::ffi::{OsStr, OsString};
-use std::fmt::Write;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use cartograph_core::launcher::variables;
-use cartograph_core::learn::digest;
 use cartograph_core::machine::Machine;
 use cartograph_traffic::{Address, NodeIdentity, Recording, host_name, is_host_name};
 use serde::{Deserialize, Serialize};
@@ -17,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::start::Signals;
 use crate::output::{self, Result};
 use crate::runs::command::Launch;
-use crate::store::{ALLOCATIONS, Store};
 use crate::traffic;
 
 /// The time limit for a launcher to start processes and end.
@@ -43,16 +40,6 @@ struct Place {
 /// The places of a job's processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(Vec<Place>);
-
-/// The facts about an allocation: the places in the launcher's default order and, for each other order, whether the
-/// launcher placed ranks as requested.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Allocation {
-    #[serde(default)]
-    pub(super) own: Option<Places>,
-    #[serde(default)]
-    pub(super) checked: BTreeMap<String, core::result::Result<bool, String>>,
-}
 
 /// Prints the place of this process, if it can read a file that it needs.
 pub(crate) fn print_place(reads: Option<&Path>) -> Result<()> {
@@ -138,6 +125,11 @@ impl Places {
         Self::read(&signals.ask(words, LONGEST).ok()??)
     }
 
+    /// The hosts of the processes.
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|place| place.host.as_str())
+    }
+
     pub(super) fn ranks(&self) -> u32 {
         self.0.len() as u32
     }
@@ -187,35 +179,6 @@ impl Places {
 /// if the output is incomplete.
 pub(crate) fn free_cores(printed: &str) -> Option<Option<usize>> {
     Some(Places::read(printed)?.free_cores())
-}
-
-impl Allocation {
-    /// The file for this allocation and command line; `None` if no variable names the allocation.
-    fn file(words: &[OsString]) -> Option<String> {
-        let job = variables::JOBS.iter().find_map(env::var_os)?;
-        let line = [&[job][..], words].concat().join(OsStr::new("\n"));
-        let mut name = format!("{ALLOCATIONS}/");
-        let _ = write!(name, "{:016x}.json", digest(line.as_encoded_bytes()));
-        Some(name)
-    }
-
-    /// Reads the facts about this allocation.
-    pub(super) fn read(store: &Store, words: &[OsString]) -> Self {
-        let read = || {
-            let text = fs::read_to_string(store.directory.join(Self::file(words)?)).ok()?;
-            serde_json::from_str::<Self>(&text).ok()
-        };
-        read().unwrap_or_default()
-    }
-
-    /// Stores the facts for the next job of this allocation; without them, it determines them again.
-    pub(super) fn keep(&self, store: &Store, words: &[OsString]) {
-        let Some(name) = Self::file(words) else { return };
-        if store.folder(ALLOCATIONS).is_ok() {
-            let text = serde_json::to_string(self).expect("all keys are strings");
-            let _ = store.write(&name, &text);
-        }
-    }
 }
 
 #[cfg(test)]

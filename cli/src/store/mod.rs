@@ -157,6 +157,11 @@ impl Store {
         Ok(entry)
     }
 
+    /// The text of a file.
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.directory.join(name)).ok()
+    }
+
     /// Writes a file whole: if the job is killed, the file is the old or the new one.
     pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
         let place = self.directory.join(name);

@@ -13,13 +13,15 @@ use crate::trial::PROLOGUE;
 use crate::tune::{Bench, has};
 
 /// A launcher that starts `cartograph where` on four nodes, as given by a rank file if there is one.
-pub(crate) const LAUNCHER: &str = r#"case "$*" in
+pub(crate) const LAUNCHER: &str = r#"[ -z "$LOG" ] || echo "$*" >>"$LOG"
+case "$*" in
 *" where" | *" --reads "*)
     for file; do :; done
     case $file in where) ;; *) [ -r "$file" ] && [ -z "$BLIND" ] || exit 1 ;; esac
     rank=0
+    [ "$1 $REJECTS" = "--rankfile 1" ] && exit 1
     [ "$1" = --rankfile ] && order=$(sed 's/.*=n\(.\) .*/\1/' "$2")
-    for node in ${order:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}}; do
+    for node in ${order:-${HYDRA_NODES:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}}}; do
         echo '{"cartograph_where":'$rank',"size":16,"host":"n'$node'","own_cores":'${OWN:-1}',"cores":4}'
         rank=$((rank + 1))
     done
@@ -38,7 +40,7 @@ if [ "$record" ]; then
     [ -z "$PLACED" ] || order=$(sed 's/.*=n\(.\) .*/\1/' "$PLACED" | tr '\n' ,)
     rank=0
     mkdir -p "$record"
-    for node in $(echo ${order:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}} | tr , ' '); do
+    for node in $(echo ${order:-${HYDRA_NODES:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}}} | tr , ' '); do
         sed "s/\"host\":\"n[0-9]*\"/\"host\":\"n$node\"/; s/\"complete\":true/&,\"nanoseconds\":$time/
             s/\"work\":{\"bytes\":/&$INPUT/" \
             "$here/run.traffic/$rank.jsonl" >"$record/$rank.jsonl"
@@ -54,9 +56,10 @@ const UNMOVED: &str = "reorder: weights: world: \n";
 const UNCHANGED: &str = "";
 
 /// A program and a launcher.
-struct Jobs {
-    bench: Bench,
-    /// The launcher's command line.
+pub(crate) struct Jobs {
+    pub(crate) bench: Bench,
+    /// The launcher's command, and its options.
+    launcher: &'static str,
     words: &'static str,
 }
 
@@ -67,7 +70,13 @@ impl Jobs {
         Self::under("hydra", "MPICH Version: 4.0.2", words, name, reorder)
     }
 
-    fn under(launcher: &str, mpi: &str, words: &'static str, name: &str, reorder: bool) -> Self {
+    pub(crate) fn under(
+        launcher: &str,
+        mpi: &str,
+        words: &'static str,
+        name: &str,
+        reorder: bool,
+    ) -> Self {
         let bench = Bench::new(&format!("job-{name}"), reorder);
         let stub = format!("{}/../tests/launchers/{launcher}", env!("CARGO_MANIFEST_DIR"));
         let stub = fs::read_to_string(stub).unwrap().replace("#!/bin/sh\n", LAUNCHER);
@@ -76,17 +85,18 @@ impl Jobs {
             let text = fs::read_to_string(&part).unwrap();
             fs::write(part, text.replace("Open MPI v4.1.4", mpi)).unwrap();
         }
-        bench.script("mpiexec", &stub);
+        let launcher = if launcher == "srun" { "srun" } else { "mpiexec" };
+        bench.script(launcher, &stub);
         bench.script("program", &format!("{PROLOGUE}{PROGRAM}"));
         bench.libraries(&["world-3.so"]);
-        Self { bench, words }
+        Self { bench, launcher, words }
     }
 
     /// `cartograph` with options before the launcher's line.
-    fn command(&self, options: &str) -> Command {
-        let Self { bench, words } = self;
+    pub(crate) fn command(&self, options: &str) -> Command {
+        let Self { bench, launcher, words } = self;
         let mut command = Command::new(COMMAND);
-        command.args(options.split_whitespace()).arg(bench.directory.join("mpiexec"));
+        command.args(options.split_whitespace()).arg(bench.directory.join(launcher));
         command.args(words.split_whitespace());
         command.arg(bench.directory.join("program")).current_dir(bench.directory.join("here"));
         command.env("TMPDIR", bench.directory.join("tmp")).env("HYDRA", "4.0.2");
@@ -97,7 +107,7 @@ impl Jobs {
 
     /// The notes of a job and the command's message, which is one line.
     #[track_caller]
-    fn run(&self, options: &str) -> (String, String) {
+    pub(crate) fn run(&self, options: &str) -> (String, String) {
         self.run_on("", options)
     }
 
@@ -107,7 +117,7 @@ impl Jobs {
         let seen = self.bench.directory.join("seen");
         let _ = fs::remove_file(&seen);
         let Output { stdout, stderr, .. } =
-            self.command(&format!("run {options}")).env("NODES", nodes).output().unwrap();
+            self.command(&format!("run {options}")).env("HYDRA_NODES", nodes).output().unwrap();
         let [out, said] = [stdout, stderr].map(|text| String::from_utf8(text).unwrap());
         assert!(out == "sum 5\n" || out.is_empty(), "{out}");
         assert_eq!(said.lines().count(), 1, "{said}");

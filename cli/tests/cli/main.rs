@@ -4,6 +4,7 @@ mod exec;
 mod foreign;
 mod jobs;
 mod launchers;
+mod places;
 mod plan;
 mod report;
 mod run;

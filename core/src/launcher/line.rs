@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use super::options::{Options, Role, Values};
-use super::table::{Launcher, named};
+use super::table::{Kind, Launcher, named};
 
 /// An option on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,6 +154,26 @@ impl Line {
     pub fn allocates(&self, is_set: impl Fn(&str) -> bool) -> bool {
         let variables = self.launcher.allocations;
         !variables.is_empty() && !variables.iter().any(|variable| is_set(variable))
+    }
+
+    /// True if the launcher chooses the nodes of each job among those of the allocation when the job starts: other jobs
+    /// that run then decide which they are.
+    pub fn chooses_nodes(&self) -> bool {
+        let is_named = self.options.iter().any(|given| given.role == Role::Hosts);
+        let is_prun = self.start.iter().any(|word| word.as_encoded_bytes().ends_with(b"prun"));
+        let chooses = matches!(self.launcher.kind, Kind::Srun | Kind::Flux) || is_prun;
+        chooses && !is_named
+    }
+
+    /// The most nodes that the job can have, as far as its options and Slurm's variables say.
+    pub fn most_nodes(&self, variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
+        let given = self.options.iter().rev().find(|given| given.role == Role::Nodes);
+        let given = given.and_then(|given| given.value.clone());
+        let of_slurm = || variable("SLURM_NNODES").filter(|_| self.launcher.kind == Kind::Srun);
+        let nodes = given.or_else(of_slurm);
+        // 4, or 2-4.
+        let nodes = nodes.and_then(|nodes| nodes.rsplit('-').next()?.parse().ok());
+        [nodes, self.processes()].into_iter().flatten().min()
     }
 
     /// True if the programs are in a file.

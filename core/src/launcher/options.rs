@@ -25,6 +25,8 @@ pub enum Role {
     Processes,
     /// The nodes, by name.
     Hosts,
+    /// The number of nodes.
+    Nodes,
     /// The number of processes of each node.
     PerNode,
     /// The order in which ranks are distributed over nodes.
@@ -66,7 +68,7 @@ const fn options(role: Role, values: Values, names: &'static str) -> Options {
 }
 
 use Role::{
-    Binding, Cores, Hosts, Management, Order, Other, Output, Parameter, PerNode, Processes,
+    Binding, Cores, Hosts, Management, Nodes, Order, Other, Output, Parameter, PerNode, Processes,
     Programs,
 };
 use Values::{Attached, None, One, Pair, Two};
@@ -170,6 +172,7 @@ pub(super) const PRTERUN: &[Options] = &[
 pub(super) const SRUN: &[Options] = &[
     options(Processes, One, "n ntasks"),
     options(Hosts, One, "w nodelist F nodefile r relative"),
+    options(Nodes, One, "N nodes"),
     options(Order, One, "m distribution"),
     options(PerNode, One, "ntasks-per-node ntasks-per-socket ntasks-per-core ntasks-per-gpu"),
     options(Programs, None, "multi-prog"),
@@ -182,7 +185,7 @@ pub(super) const SRUN: &[Options] = &[
          constraint container container-id S core-spec cores-per-socket cpu-bind cpu-freq c cpus-per-task cpus-per-gpu \
          deadline delay-boot d dependency epilog e error x exclude export B extra-node-info extra gid gpu-bind gpu-freq G \
          gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint i input J job-name jobid L licenses \
-         mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus msg-timeout network N nodes open-mode \
+         mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus msg-timeout network open-mode \
          p partition power prefer priority profile prolog q qos reservation segment signal slurmd-debug \
          sockets-per-node switches task-epilog task-prolog thread-spec T threads threads-per-core t time time-min tmp \
          tres-bind tres-per-task treewidth uid W wait wait-for-children wckey",
@@ -205,13 +208,14 @@ pub(super) const SRUN: &[Options] = &[
 /// Options of `flux run`.
 pub(super) const FLUX: &[Options] = &[
     options(Processes, One, "n ntasks"),
+    options(Nodes, One, "N nodes"),
     options(Order, One, "taskmap"),
     options(PerNode, One, "tasks-per-node tasks-per-core"),
     options(Output, One, "output"),
     options(
         Other,
         One,
-        "N nodes c cores-per-task g gpus-per-task cores gpus-per-node t time-limit urgency job-name o setopt S setattr \
+        "c cores-per-task g gpus-per-task cores gpus-per-node t time-limit urgency job-name o setopt S setattr \
          dependency requires env env-remove env-file rlimit input error cwd flags signal B bank q queue begin-time \
          conf add-file wait-event P resources-shape resources-json",
     ),

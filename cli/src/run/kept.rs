@@ -1,0 +1,210 @@
+//! The places that are kept for the next job with the same line, host files and variables.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use cartograph_core::launcher::variables;
+use cartograph_core::learn::digest;
+use serde::{Deserialize, Serialize};
+
+use super::places::Places;
+use crate::exec::program::find_program;
+use crate::store::{ALLOCATIONS, Store};
+
+/// The starts of variables that name nodes, or place ranks as options of launchers do.
+const PLACING: [&str; 14] = [
+    "SLURM_",
+    "PBS_",
+    "LSB_",
+    "FLUX_",
+    "COBALT_",
+    "PE_HOSTFILE",
+    "OMPI_MCA_",
+    "PRTE_MCA_",
+    "HYDRA_",
+    "MPIEXEC_",
+    "MPICH_",
+    "I_MPI_",
+    "PALS_",
+    "MV2_",
+];
+
+/// A larger file is no host file.
+const LONGEST: u64 = 1 << 20;
+
+/// A program that no placement helps is looked at again in one of so many jobs.
+const LOOKS: u32 = 10;
+
+/// The facts about a line in its circumstances.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Facts {
+    /// The places in the launcher's default order, as seen in the last job's recording.
+    #[serde(default)]
+    own: Option<Places>,
+    /// The orders that the launcher followed.
+    #[serde(default)]
+    followed: BTreeSet<String>,
+    /// The programs that no placement helps here, each with the number of jobs since that was found.
+    #[serde(default)]
+    hopeless: BTreeMap<String, u32>,
+}
+
+/// Facts in a file of the store.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    facts: Facts,
+    /// As in the file.
+    written: Facts,
+    /// The name of the file.
+    name: String,
+    /// The texts that may name the nodes.
+    texts: Vec<String>,
+    /// True if a variable names the allocation.
+    is_allocation: bool,
+}
+
+impl Kept {
+    /// Reads the facts about a launcher's words.
+    pub(super) fn read(store: &Store, words: &[OsString]) -> Self {
+        let is_allocation = variables::JOBS.iter().any(|name| env::var_os(name).is_some());
+        let texts = circumstances(words, env::vars_os());
+        let mut name = format!("{ALLOCATIONS}/");
+        let _ = write!(name, "{:016x}.json", digest(texts.join("\n").as_bytes()));
+        let read =
+            || serde_json::from_str(&fs::read_to_string(store.directory.join(&name)).ok()?).ok();
+        let facts: Facts = read().unwrap_or_default();
+        Self { written: facts.clone(), facts, name, texts, is_allocation }
+    }
+
+    /// The places of the last job, if this one has the same: outside an allocation, only if the line or its host files
+    /// name the nodes, so that a rank file names those that the launcher itself would use.
+    pub(super) fn own(&self) -> Option<&Places> {
+        let own = self.facts.own.as_ref()?;
+        (self.is_allocation || own.hosts().all(|host| names(&self.texts, host))).then_some(own)
+    }
+
+    /// True if the launcher followed this order.
+    pub(super) fn has_followed(&self, order: &str) -> bool {
+        self.facts.followed.contains(order)
+    }
+
+    pub(super) fn follows(&mut self, order: &str) {
+        self.facts.followed.insert(order.to_owned());
+    }
+
+    /// `None` if a placement may help this program, else whether it is time to look at it again.
+    pub(super) fn is_hopeless(&mut self, store: &Store, program: &str) -> Option<bool> {
+        self.own()?;
+        let jobs = self.facts.hopeless.get_mut(program)?;
+        *jobs += 1;
+        let is_time = *jobs >= LOOKS;
+        self.write(store);
+        Some(is_time)
+    }
+
+    /// Notes that no placement helps this program.
+    pub(super) fn gives_up(&mut self, store: &Store, program: String) {
+        self.facts.hopeless.insert(program, 0);
+        self.write(store);
+    }
+
+    /// Keeps the places of a job, in which it was seen.
+    pub(super) fn confirm(&mut self, store: &Store, own: &Places) {
+        if self.facts.own.as_ref() != Some(own) {
+            self.facts.own = Some(own.clone());
+        }
+        self.write(store);
+    }
+
+    /// Forgets all facts.
+    pub(super) fn forget(&mut self, store: &Store) {
+        self.facts = Facts::default();
+        let _ = fs::remove_file(store.directory.join(&self.name));
+    }
+
+    /// Writes the facts for the next job; without them, it determines them again.
+    fn write(&mut self, store: &Store) {
+        if self.facts != self.written && store.folder(ALLOCATIONS).is_ok() {
+            let text = serde_json::to_string(&self.facts).expect("all keys are strings");
+            let _ = store.write(&self.name, &text);
+            self.written = self.facts.clone();
+        }
+    }
+}
+
+/// The name of the file for a launcher's output: its file and the variables by which that finds others.
+pub(super) fn launcher_file(launcher: &OsStr) -> Option<String> {
+    let path = fs::canonicalize(find_program(launcher).ok()?).ok()?;
+    let file = path.metadata().ok()?;
+    let variables = ["PATH", "LD_LIBRARY_PATH"].map(env::var_os);
+    let text = format!("{path:?} {} {} {:?}", file.len(), file.mtime(), variables);
+    Some(format!("{ALLOCATIONS}/launcher-{:016x}.txt", digest(text.as_bytes())))
+}
+
+/// The texts on which the places of a launcher's processes depend: its words, the variables that place ranks, and the
+/// content of files that these name.
+fn circumstances(
+    words: &[OsString],
+    variables: impl Iterator<Item = (OsString, OsString)>,
+) -> Vec<String> {
+    let lossy = |text: &OsStr| text.to_string_lossy().into_owned();
+    let mut texts: Vec<String> = words.iter().map(|word| lossy(word)).collect();
+    let set = variables.map(|(name, value)| format!("{}={}", lossy(&name), lossy(&value)));
+    let mut set: Vec<String> =
+        set.filter(|set| PLACING.iter().any(|start| set.starts_with(start))).collect();
+    set.sort();
+    texts.extend(set);
+    let host_file = |text: &String| {
+        let whole = Path::new(text);
+        let file = if whole.is_file() { whole } else { Path::new(text.split_once('=')?.1) };
+        let is_small = file.metadata().is_ok_and(|file| file.is_file() && file.len() <= LONGEST);
+        is_small.then(|| {
+            fs::read(file).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        })?
+    };
+    let files: Vec<String> = texts.iter().filter_map(host_file).collect();
+    texts.extend(files);
+    texts
+}
+
+/// True if a text names this host, with or without its domain.
+fn names(texts: &[String], host: &str) -> bool {
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let wanted = short(host);
+    texts
+        .iter()
+        .any(|text| text.split(|c| !is_part(c)).any(|name| name == host || short(name) == wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_depend_on_host_files_and_variables_that_place_ranks() {
+        let directory = tempfile::tempdir().unwrap();
+        let hosts = directory.path().join("hosts");
+        let of = |text: &str, set: &[(&str, &str)]| {
+            fs::write(&hosts, text).unwrap();
+            let words = ["mpiexec".into(), "-f".into(), hosts.clone().into_os_string()];
+            let set = set.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+            circumstances(&words, set.collect::<Vec<_>>().into_iter())
+        };
+        let first = of("n0:4\nn1:4\n", &[]);
+        assert!(names(&first, "n0") && names(&first, "n1.cluster") && !names(&first, "n2"));
+        assert_eq!(first, of("n0:4\nn1:4\n", &[("EDITOR", "vi")]));
+        assert_ne!(first, of("n0:4\nn2:4\n", &[]));
+        assert_ne!(first, of("n0:4\nn1:4\n", &[("OMPI_MCA_rmaps", "seq")]));
+        let file = hosts.to_str().unwrap();
+        let [one, two] = ["a", "b"].map(|text| of(text, &[("PBS_NODEFILE", file)]));
+        assert_ne!(one, two);
+        let joined = format!("--hostfile={file}");
+        assert!(circumstances(&[joined.into()], [].into_iter()).contains(&"b".to_owned()));
+    }
+}

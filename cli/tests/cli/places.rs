@@ -1,0 +1,146 @@
+//! Which jobs under `cartograph run` start the launcher only once, and which ask it anew for the places of their
+//! processes.
+
+use std::fs;
+use std::process::Command;
+
+use crate::jobs::Jobs;
+use crate::tune::has;
+
+const WORDS: &str = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
+
+/// Jobs that note the launcher's starts.
+struct Places(Jobs);
+
+impl Places {
+    fn new(name: &str, words: &'static str) -> Self {
+        Self(Jobs::under("orterun", "Open MPI v4.1.4", words, name, false))
+    }
+
+    /// The command's message for a job with these variables, and the launcher's starts: `v` for its version, `w` and `p` for
+    /// the places without and with a rank file, `j` for the job.
+    fn run(&self, variables: &[(&str, &str)]) -> (String, String) {
+        self.with("run", variables)
+    }
+
+    /// The same with options of the command.
+    fn with(&self, options: &str, variables: &[(&str, &str)]) -> (String, String) {
+        let log = self.0.bench.directory.join("log");
+        let _ = fs::remove_file(&log);
+        let mut job: Command = self.0.command(options);
+        let done = job.envs(variables.iter().copied()).env("LOG", &log).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.success() && said.lines().count() == 1, "{said}");
+        let starts = fs::read_to_string(log).unwrap();
+        let start = |line: &str| match line {
+            "--version" => 'v',
+            _ if !line.ends_with(" where") => 'j',
+            _ if line.contains("--rankfile") => 'p',
+            _ => 'w',
+        };
+        (said, starts.lines().map(start).collect())
+    }
+}
+
+#[test]
+fn a_job_starts_the_launcher_once_if_the_last_one_confirmed_its_places() {
+    let jobs = Places::new("kept", WORDS);
+    let (said, starts) = jobs.run(&[]);
+    has(&said, "recorded ");
+    assert_eq!(starts, "vwj");
+    // The rank file is new.
+    let (said, starts) = jobs.run(&[]);
+    has(&said, ": 2.00x the speed");
+    assert_eq!(starts, "pj", "{said}");
+    assert_eq!(jobs.run(&[]).1, "j");
+    // Another program, on other nodes than those that were assumed.
+    let elsewhere = [("NODES", "4 4 4 4 1 1 1 1 2 2 2 2 3 3 3 3")];
+    let (said, starts) = jobs.with("run --as other", &elsewhere);
+    has(&said, "% of the time; its nodes were not those of earlier jobs");
+    assert_eq!(starts, "j");
+    assert!(jobs.run(&[]).1.starts_with('w'));
+    // Nodes that the line does not name may be others in the next job.
+    let jobs = Places::new("unnamed", "-n 16");
+    assert_eq!(jobs.run(&[]).1, "vwj");
+    assert!(jobs.run(&[]).1.starts_with('w'));
+    let allocation = [("PBS_JOBID", "5")];
+    assert!(jobs.run(&allocation).1.starts_with('w'));
+    assert!(!jobs.run(&allocation).1.contains('w'));
+}
+
+#[test]
+fn a_job_asks_for_its_places_again_if_its_host_file_has_changed() {
+    let jobs = Places::new("rewritten", "--hostfile hosts -n 16");
+    let hosts = jobs.0.bench.directory.join("here/hosts");
+    let allocation = [("PBS_JOBID", "5")];
+    fs::write(&hosts, "n0\nn1\nn2\nn3\n").unwrap();
+    assert_eq!(jobs.run(&allocation).1, "vwj");
+    assert_eq!(jobs.run(&allocation).1, "pj");
+    let other = [("NODES", "0 0 0 0 0 0 0 0 1 1 1 1 1 1 1 1"), allocation[0]];
+    fs::write(&hosts, "n0\nn1\n").unwrap();
+    let (said, starts) = jobs.run(&other);
+    assert!(starts.starts_with('w'), "{starts} {said}");
+    let variable = [("OMPI_MCA_rmaps_base_bynode", "1"), allocation[0]];
+    assert!(jobs.run(&variable).1.starts_with('w'));
+}
+
+#[test]
+fn a_rejected_rank_file_is_tried_again_in_the_next_job() {
+    let jobs = Places::new("rejected", WORDS);
+    jobs.run(&[]);
+    let (said, starts) = jobs.run(&[("REJECTS", "1"), ("PBS_JOBID", "5")]);
+    has(&said, "the launcher rejected the rank file; the job ran unchanged");
+    assert_eq!(starts, "wpj");
+    let (said, _) = jobs.run(&[("PBS_JOBID", "5")]);
+    has(&said, ": 2.00x the speed");
+}
+
+#[test]
+fn a_program_that_nothing_helps_starts_at_once_and_is_recorded_every_tenth_job() {
+    let jobs = Places::new("hopeless", WORDS);
+    let best = [("NODES", "0 0 1 1 0 0 1 1 2 2 3 3 2 2 3 3")];
+    has(&jobs.run(&best).0, "recorded ");
+    for job in 2..=22 {
+        let (said, starts) = jobs.run(&best);
+        let is_recorded = said.contains("in the default order");
+        assert_eq!((&*starts, is_recorded), ("j", job == 12 || job == 22), "job {job}: {said}");
+        assert!(is_recorded || said.contains("no placement is predicted to help"), "{said}");
+    }
+}
+
+#[test]
+fn a_step_on_part_of_an_allocation_runs_unchanged() {
+    let jobs = Jobs::under("srun", "Open MPI v4.1.4", "--mpi=pmix -N 2 -n 16", "step", false);
+    let run = |nodes: &str| {
+        let mut job = jobs.command("run");
+        let done = job.envs([("SLURM_JOB_ID", "5"), ("SLURM_JOB_NUM_NODES", nodes)]).output();
+        String::from_utf8(done.unwrap().stderr).unwrap()
+    };
+    let part =
+        "the nodes of a step on part of the allocation are unknown before it starts; the job ran";
+    has(&run("8"), part);
+    // Found by the launcher, whatever the options say.
+    let jobs = Jobs::under("srun", "Open MPI v4.1.4", "--mpi=pmix -n 16", "step-found", false);
+    let run = |nodes: &str| {
+        let mut job = jobs.command("run");
+        let done = job.envs([("SLURM_JOB_ID", "5"), ("SLURM_JOB_NUM_NODES", nodes)]).output();
+        String::from_utf8(done.unwrap().stderr).unwrap()
+    };
+    has(&run("8"), part);
+    has(&run("4"), "recorded ");
+}
+
+#[test]
+fn a_command_that_may_run_any_program_needs_a_name() {
+    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", WORDS, "any", false);
+    let run = |options: &str| {
+        let mut job = Command::new(crate::run::COMMAND);
+        job.arg("run").args(options.split_whitespace());
+        job.arg(jobs.bench.directory.join("mpiexec")).args(WORDS.split_whitespace());
+        job.args(["sh", "-s"]).env("CARTOGRAPH_STORE", jobs.bench.directory.join("store"));
+        job.env("CARTOGRAPH_LIB_DIR", jobs.bench.directory.join("lib"));
+        String::from_utf8(job.output().unwrap().stderr).unwrap()
+    };
+    has(&run(""), "sh may run any program; name this one with --as NAME; the job ran unchanged");
+    assert!(!run("--as mine").contains("--as"));
+}
