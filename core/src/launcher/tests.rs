@@ -192,24 +192,3 @@ fn launchers_that_get_nodes_for_each_job_are_known() {
         assert_eq!(read(text, "").unwrap().allocates(|name| name == variable), expected, "{text}");
     }
 }
-
-#[test]
-fn launchers_that_choose_nodes_are_known_with_the_most_nodes_of_a_job() {
-    for (mpi, text, chooses, most) in [
-        ("", "srun -n 8 ./app", true, Some(4)),
-        ("", "srun -N2 --exact -n 8 ./app", true, Some(2)),
-        ("", "srun --nodes=2-3 -n 8 ./app", true, Some(3)),
-        ("", "srun -N 8 -n 2 ./app", true, Some(2)),
-        ("", "srun -w n[0-1] -n 8 ./app", false, Some(4)),
-        ("", "flux run -N 2 -n 8 ./app", true, Some(2)),
-        ("", "flux run -N 2+ ./app", true, None),
-        (PRTE, "prun -n 8 ./app", true, Some(8)),
-        (PRTE, "prun --host a,b -n 8 ./app", false, Some(8)),
-        (PRTE, "prterun -n 8 ./app", false, Some(8)),
-        (HYDRA4, "mpiexec -n 8 ./app", false, Some(8)),
-    ] {
-        let line = read(text, mpi).unwrap();
-        let variable = |name: &str| (name == "SLURM_NNODES").then(|| "4".to_owned());
-        assert_eq!((line.chooses_nodes(), line.most_nodes(variable)), (chooses, most), "{text}");
-    }
-}
