@@ -177,3 +177,35 @@ fn allocated(line: &Line, signals: &Signals) -> Result<Option<usize>, String> {
         _ => Err(unchanged("the launcher chooses the nodes when the job starts")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    #[test]
+    fn launchers_that_choose_nodes_are_known_with_the_most_nodes_of_a_job() {
+        for (text, chooses, most) in [
+            ("srun -n 8 ./app", true, Some(4)),
+            ("srun -N2 --exact -n 8 ./app", true, Some(2)),
+            ("srun --nodes=2-3 -n 8 ./app", true, Some(3)),
+            ("srun -N 8 -n 2 ./app", true, Some(2)),
+            ("srun -w n[0-1] -n 8 ./app", false, Some(4)),
+            ("flux run -N 2 -n 8 ./app", true, Some(2)),
+            ("flux run -N 2+ ./app", true, None),
+            ("prun -n 8 ./app", true, Some(8)),
+            ("prun --host a,b -n 8 ./app", false, Some(8)),
+            ("prterun -n 8 ./app", false, Some(8)),
+        ] {
+            let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
+            let line = Line::read(&words, None, |_| String::new(), None).unwrap();
+            let variable = |name: &str| (name == "SLURM_NNODES").then(|| "4".to_owned());
+            assert_eq!(
+                (line.chooses_nodes(), line.most_nodes(variable)),
+                (chooses, most),
+                "{text}"
+            );
+        }
+    }
+}
