@@ -32,7 +32,9 @@ pub(crate) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_C
     let handle = match made.member {
         // SAFETY: a constant of the host.
         None => unsafe { sys::cg_comm_null },
-        Some((comm, topology)) => attach(comm, topology, shared, made.host_graph, made.combine)?.0,
+        Some((comm, topology)) => {
+            attach(comm, topology, shared, (made.host_graph, made.pairing), made.combine)?.0
+        }
     };
     // SAFETY: the constructor has checked that the place is not null before it created anything.
     unsafe { place.write(handle) };
@@ -46,10 +48,10 @@ fn attach(
     mut comm: HostComm,
     topology: Topology,
     old: Option<MPI_Comm>,
-    host_graph: bool,
+    agreed: (bool, i32),
     combine: Combine,
 ) -> Result<HostComm> {
-    let attached = attach_to(&mut comm, topology, old, host_graph, combine);
+    let attached = attach_to(&mut comm, topology, old, agreed, combine);
     keep(comm, attached).map(|(comm, ())| comm)
 }
 
@@ -58,7 +60,7 @@ fn attach_to(
     comm: &mut HostComm,
     topology: Topology,
     old: Option<MPI_Comm>,
-    host_graph: bool,
+    (host_graph, pairing): (bool, i32),
     combine: Combine,
 ) -> Result {
     let rank = comm.rank()?;
@@ -66,7 +68,6 @@ fn attach_to(
         Topology::Cart(grid) => Topology::Cart(grid.seen_from(rank)?),
         graph => graph,
     };
-    neighbor::pairing::learn();
     let before =
         host_graph.then(|| neighbor::via_neighbor::declare(comm, &topology, rank)).flatten();
     let host_graph = before.is_some();
@@ -77,7 +78,8 @@ fn attach_to(
         None if late => None,
         None => make_private(comm, old.filter(|_| combine == Combine::Off))?,
     };
-    let attached = attributes::prepare(comm, topology, rank, (host_graph, private), combine)?;
+    let attached =
+        attributes::prepare(comm, topology, rank, (host_graph, private), (pairing, combine))?;
     match if late { Ok(()) } else { neighbor::prepare(comm, &attached) } {
         Ok(()) => attributes::put(comm, attached),
         Err(error) => attached.discard().and(Err(error)),

@@ -54,4 +54,7 @@ pub trait Advisor<C: Comm> {
     /// True if this process wants native neighborhood collectives, on a distributed graph of the host, for a new
     /// communicator of `processes`, in which some process is or is not a neighbor of a process more than once.
     fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool;
+    /// The pairing of blocks that this process wants on a new communicator if a process is a neighbor of a process more than
+    /// once: 0 is the standard's, greater numbers are pairings of the host. Negative if this process does not know it.
+    fn pairing(&self, repeated: &dyn Fn() -> bool) -> i32;
 }

@@ -76,6 +76,8 @@ pub struct Agreement {
     pub broken: Vec<Rule>,
     /// True if neighborhood collectives are the host's own: if some process wants it and all allow it.
     pub host_graph: bool,
+    /// The [pairing](Advisor::pairing) of blocks: the greatest number of all processes that know theirs.
+    pub pairing: i32,
     /// The setting of combining: this process's own, or off if any process has it off.
     pub combine: Combine,
 }
@@ -110,15 +112,17 @@ pub fn agree<C: Comm>(
     let (rank, size) = (comm.rank()?, comm.size()?);
     let all_of = |color| comm.split(Some(color), rank).map(|made| made.expect("a color was given"));
     let host_graph = contribution.host_graph(advisor);
-    let all = all_of(contribution.color(size, host_graph))?;
+    let pairing = contribution.pairing(advisor);
+    let all = all_of(contribution.color(size, host_graph, pairing))?;
     if contribution.fault.is_none() && all.size()? == size {
         let request = contribution.request.unwrap_or_default();
         let decision = request.decide(comm, advisor);
         let (all, decision) = keep(all, decision)?;
         let way = contribution.choice.and_then(|choice| choice.chosen);
         let (check, broken) = (request.settings.check, Vec::new());
+        let pairing = pairing.max(0);
         let combine = request.settings.combine;
-        return Ok((all, Agreement { way, decision, check, broken, host_graph, combine }));
+        return Ok((all, Agreement { way, decision, check, broken, host_graph, pairing, combine }));
     }
     all.free()?;
     let agreed = agree_by_reduction(comm, advisor, contribution, true)?;
@@ -163,12 +167,13 @@ pub fn agree_by_reduction<C: Comm>(
         this_rank_if(host_graph),
         this_rank_if(!contribution.allows_host_graph(advisor, host_graph)),
         this_rank_if(request.settings.combine == Combine::Off),
+        !i64::from(contribution.pairing_among_others(advisor)),
     ];
     comm.min(&mut words)?;
     let [at_fault, differing_rank, words @ ..] = words;
     let [scope, no_scope, exact, no_exact, whole, no_whole, words @ ..] = words;
-    let [first, second, permission_rank, root, check, with_graph, against_graph, without_combining] =
-        words;
+    let [first, second, permission_rank, root, check, words @ ..] = words;
+    let [with_graph, against_graph, without_combining, no_pairing] = words;
 
     if at_fault != NO_RANK {
         let own = contribution.fault.map(|fault| (fault.class(), fault.to_string()));
@@ -207,7 +212,8 @@ pub fn agree_by_reduction<C: Comm>(
     let host_graph = with_graph != NO_RANK && against_graph == NO_RANK;
     let combine =
         if without_combining == NO_RANK { request.settings.combine } else { Combine::Off };
-    Ok(Agreement { way, decision, check, broken, host_graph, combine })
+    let pairing = (!no_pairing as i32).max(0);
+    Ok(Agreement { way, decision, check, broken, host_graph, pairing, combine })
 }
 
 /// The fault of a rank whose arguments differ from those of others, if the differing argument is unknown.
@@ -272,8 +278,23 @@ impl Contribution<'_> {
         }
     }
 
+    /// The pairing of blocks that this process wants, given the neighbors that it knows.
+    fn pairing<C: Comm>(&self, advisor: &impl Advisor<C>) -> i32 {
+        self.neighbors.map_or(0, |known| advisor.pairing(known.repeated))
+    }
+
+    /// The pairing that it wants if others may know of other neighbors, or do not know their pairing.
+    fn pairing_among_others<C: Comm>(&self, advisor: &impl Advisor<C>) -> i32 {
+        match self.neighbors {
+            // Its parts are alike.
+            Some(known) if self.vertices.is_none() => advisor.pairing(known.repeated),
+            Some(_) => advisor.pairing(&|| true),
+            None => 0,
+        }
+    }
+
     /// The color of this rank on a communicator of `size` processes.
-    fn color(&self, size: i32, host_graph: bool) -> i32 {
+    fn color(&self, size: i32, host_graph: bool, pairing: i32) -> i32 {
         if self.fault.is_some() {
             return AT_FAULT;
         }
@@ -285,6 +306,7 @@ impl Contribution<'_> {
             .number(arguments)
             .array(&[way.map_or(-1, |way| way as i32)])
             .array(&own_settings)
+            .array(&[pairing])
             .number(request.settings.check.bits() as u64)
             .finish();
         DIGESTS
@@ -383,7 +405,7 @@ mod tests {
                     };
                     let sequence = contribution.call_sequence(4, bit(3));
                     assert!((0..CALL_SEQUENCES).contains(&sequence), "{sequence}");
-                    colors.push(contribution.color(4, bit(3)));
+                    colors.push(contribution.color(4, bit(3), 0));
                 }
             }
         }

@@ -26,6 +26,8 @@ pub struct Created<C> {
     pub placement: Option<Placement>,
     /// True if neighborhood collectives are the host's native ones, as all processes agreed.
     pub host_graph: bool,
+    /// The [pairing](Advisor::pairing) of blocks in neighborhood collectives; the same on all processes.
+    pub pairing: i32,
     /// The setting of combining for neighborhood collectives; the same on all processes.
     pub combine: Combine,
 }
@@ -87,7 +89,7 @@ pub fn cart_create<C: Comm>(
         choice: None,
         neighbors: checked.as_ref().map(|(grid, _)| grid.size()).map(neighbors),
     };
-    let (all, Agreement { decision, broken, host_graph, combine, .. }) =
+    let (all, Agreement { decision, broken, host_graph, pairing, combine, .. }) =
         agree(comm, advisor, contribution)?;
 
     let (grid, _) = checked.expect("a fault here would have ended the agreement");
@@ -106,7 +108,7 @@ pub fn cart_create<C: Comm>(
     let keeps_ranks = !assignment.moved && grid.size() == size;
     let made = split_members(comm, all, assignment, grid.size())?;
     let member = made.map(|made| (made, Topology::Cart(grid)));
-    Ok(Created { member, keeps_ranks, placement, host_graph, combine })
+    Ok(Created { member, keeps_ranks, placement, host_graph, pairing, combine })
 }
 
 /// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
@@ -141,7 +143,7 @@ pub fn graph_create<C: Comm>(
         choice: None,
         neighbors: graph.map(Graph::nnodes).map(neighbors),
     };
-    let (all, Agreement { decision, broken, host_graph, combine, .. }) =
+    let (all, Agreement { decision, broken, host_graph, pairing, combine, .. }) =
         agree(comm, advisor, contribution)?;
 
     let (graph, _) = checked.expect("a fault here would have ended the agreement");
@@ -153,6 +155,7 @@ pub fn graph_create<C: Comm>(
             keeps_ranks: false,
             placement: None,
             host_graph: false,
+            pairing: 0,
             combine,
         });
     }
@@ -170,7 +173,7 @@ pub fn graph_create<C: Comm>(
     let keeps_ranks = !assignment.moved && graph.nnodes() == all.size()?;
     let made = split_members(comm, all, assignment, graph.nnodes())?;
     let member = made.map(|made| (made, Topology::Graph(graph)));
-    Ok(Created { member, keeps_ranks, placement, host_graph, combine })
+    Ok(Created { member, keeps_ranks, placement, host_graph, pairing, combine })
 }
 
 /// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid of `comm` and the dimensions to keep; parts
@@ -204,11 +207,11 @@ pub fn cart_sub<C: Comm>(
     };
     let fits = checked.as_ref().map_or(Ok(true), |(sub, _)| as_expected(sub));
     let agreed = fits.and_then(|fits| agree_by_reduction(comm, advisor, contribution, fits));
-    let (part, Agreement { host_graph, .. }) = keep(part, agreed)?;
+    let (part, Agreement { host_graph, pairing, .. }) = keep(part, agreed)?;
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
     let member = Some((part, Topology::Cart(sub.grid)));
-    Ok(Created { member, keeps_ranks: false, placement: None, host_graph, combine })
+    Ok(Created { member, keeps_ranks: false, placement: None, host_graph, pairing, combine })
 }
 
 /// The communicator of the processes that have new ranks, in the order of these ranks. It is the communicator of all

@@ -79,7 +79,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     let repeated = || checked.as_ref().is_ok_and(|(lists, _)| lists.repeats_neighbors());
     let asked = (request, weighted);
     let (all, agreed, weighted) = agree_on(comm, advisor, function, fault, asked, &repeated)?;
-    let (host_graph, combine) = (agreed.host_graph, agreed.combine);
+    let Agreement { host_graph, pairing, combine, .. } = agreed;
     let (arguments, _) = checked.expect("a fault here would have ended the agreement");
 
     let alike = match agreed.check.has(Rule::Edges) {
@@ -100,7 +100,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     };
     let (made, graph) = keep(made, graph)?;
     let member = Some((made, Topology::DistGraph(graph)));
-    Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, combine })
+    Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, pairing, combine })
 }
 
 /// `MPI_Dist_graph_create`: MPI 4.1, 8.5.4. Collective. Every edge goes to its two ends, whose lists are ordered by the
@@ -125,7 +125,7 @@ pub fn dist_graph_create<C: Comm>(
     let repeated = || checked.as_ref().is_ok_and(EdgeArguments::repeats_edges);
     let asked = (request, weighted);
     let (all, agreed, weighted) = agree_on(comm, advisor, function, fault, asked, &repeated)?;
-    let (host_graph, combine) = (agreed.host_graph, agreed.combine);
+    let Agreement { host_graph, pairing, combine, .. } = agreed;
     let arguments = checked.expect("a fault here would have ended the agreement");
 
     let graph = LocalEdges { leaving: || arguments.given(weighted), imbalance: || 0 };
@@ -136,7 +136,7 @@ pub fn dist_graph_create<C: Comm>(
     let items = deliver(&made, arguments.items(rank, weighted));
     let (made, items) = keep(made, items)?;
     let member = Some((made, Topology::DistGraph(collect(&items, weighted))));
-    Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, combine })
+    Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, pairing, combine })
 }
 
 /// The request of a constructor of distributed graphs. On a communicator with a topology they are reordered only if the

@@ -42,6 +42,12 @@ thread_local! {
 
 #[cfg(test)]
 thread_local! {
+    /// The pairing of blocks that the process of this thread wants.
+    pub(crate) static PAIRING: std::cell::Cell<i32> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(test)]
+thread_local! {
     /// The program of the process of this thread.
     pub(crate) static INCOMPATIBLE: std::cell::Cell<Option<&'static IncompatibleProgram>> = const { std::cell::Cell::new(None) };
 }
@@ -317,6 +323,16 @@ impl Advisor<Self> for Sim {
 
     fn weighed(&self, graph: Csr) -> Csr {
         graph
+    }
+
+    #[cfg(not(test))]
+    fn pairing(&self, _repeated: &dyn Fn() -> bool) -> i32 {
+        0
+    }
+
+    #[cfg(test)]
+    fn pairing(&self, repeated: &dyn Fn() -> bool) -> i32 {
+        if repeated() { PAIRING.get() } else { 0 }
     }
 
     #[cfg(not(test))]

@@ -59,6 +59,10 @@ impl Advisor<HostComm> for HostAdvisor<'_> {
         neighbor::route::wanted(processes, repeated)
     }
 
+    fn pairing(&self, repeated: &dyn Fn() -> bool) -> i32 {
+        neighbor::pairing::wanted(repeated)
+    }
+
     fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>> {
         match known {
             // Others learn this from rank 0, so it must not fail on rank 0 only.

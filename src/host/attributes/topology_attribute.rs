@@ -28,6 +28,9 @@ pub(crate) struct TopologyAttribute {
     size: c_int,
     /// True if the communicator, or the one of which it is a duplicate, was created as a distributed graph of the host.
     pub(in crate::host) host_graph: bool,
+    /// The agreed pairing of blocks in neighborhood collectives, as a number of
+    /// [`Advisor::pairing`](crate::engine::Advisor::pairing).
+    pub(in crate::host) pairing: c_int,
     /// The setting of combining for neighborhood collectives; the same on all processes.
     pub(crate) combine: Combine,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
@@ -62,6 +65,7 @@ impl TopologyAttribute {
             topology,
             size,
             host_graph,
+            pairing: 0,
             combine: Combine::Off,
             rank: AtomicI32::new(rank),
             copied_from: None,
@@ -186,7 +190,8 @@ impl TopologyAttribute {
             return None;
         }
         let copy = Self::new(Arc::clone(&self.topology), self.size, UNKNOWN, self.host_graph);
-        Some(Self { copied_from: Some(Group::of(comm)), combine: self.combine, ..copy })
+        let (pairing, combine) = (self.pairing, self.combine);
+        Some(Self { copied_from: Some(Group::of(comm)), pairing, combine, ..copy })
     }
 
     /// True if this is the topology of `comm`; the same on all its processes.
@@ -216,14 +221,14 @@ pub(in crate::host) fn prepare(
     topology: Topology,
     rank: c_int,
     (host_graph, private): (bool, Option<Private>),
-    combine: Combine,
+    (pairing, combine): (c_int, Combine),
 ) -> Result<Box<TopologyAttribute>> {
     sentinel::learn();
     let mut attached = TopologyAttribute::new(Arc::new(topology), comm.size()?, rank, host_graph);
     if private.is_some() {
         attached.private = OnceLock::from(private);
     }
-    Ok(Box::new(TopologyAttribute { combine, ..attached }))
+    Ok(Box::new(TopologyAttribute { pairing, combine, ..attached }))
 }
 
 /// Attaches its attribute to a new communicator. On failure the attribute is dropped, with the private communicator.

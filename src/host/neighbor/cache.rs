@@ -61,7 +61,7 @@ impl Neighborhood<'_> {
             Some(ends) => ends,
             None => {
                 let (topology, rank) = (&*attached.topology, attached.rank());
-                let (pairing, why) = HostPairing::of(topology, rank).unzip();
+                let (pairing, why) = HostPairing::of(topology, rank, attached.pairing).unzip();
                 report::note_neighbors(topology, why);
                 cache.pairing.get_or_init(|| pairing);
                 cache.ends.get_or_init(|| Ends::new(topology, rank))

@@ -26,15 +26,6 @@ pub(in crate::host) fn incompatible_program() -> Option<&'static IncompatiblePro
     })
 }
 
-/// How the calling program [corrects the pairing of blocks itself](Known::PairsItself), if it does; found as in
-/// [`incompatible_program`].
-pub(in crate::host) fn pairs_itself() -> Option<&'static str> {
-    find(|known| match known {
-        Known::PairsItself(what) => Some(what),
-        Known::IncompatibleProgram(_) => None,
-    })
-}
-
 /// The first function on the stack that is known and wanted.
 fn find<T>(wanted: impl Fn(Known) -> Option<T>) -> Option<T> {
     let mut addresses = [std::ptr::null_mut(); MOST];

@@ -3,6 +3,8 @@
 pub(super) mod backtrace;
 mod eprint;
 mod origin;
+mod symbols;
 
 pub(super) use eprint::{eprint_line, write_line};
 pub(super) use origin::origin;
+pub(super) use symbols::program_has;

@@ -128,3 +128,40 @@ fn the_host_runs_collectives_if_all_ranks_allow_it() {
     assert!(!host_graph([WhereRepeated; 4], &differing));
     assert!(host_graph([Everywhere; 4], &differing));
 }
+
+/// The pairing of blocks that all ranks get if each makes a call and wants one of these.
+fn pairing(wanted: [i32; 4], call: &Construct) -> i32 {
+    let all = sim::run(4, |comm| {
+        sim::PAIRING.set(wanted[comm.rank().unwrap() as usize]);
+        call(comm).unwrap().pairing
+    });
+    assert!(all.iter().all(|one| *one == all[0]), "{all:?}");
+    all[0]
+}
+
+/// One that cannot read its program, or try the host, must not pair blocks otherwise than its neighbors.
+#[test]
+fn all_ranks_pair_blocks_alike_if_one_knows_less() {
+    let repeated: [&Construct; 6] = [
+        &grid(&[2, 2], |_| [true, true]),
+        &grid(&[2, 2], |rank| [rank == 2, false]),
+        &all_know(&[1, 1, 2, 3, 0]),
+        &sub_grid(&[true, true]),
+        &adjacent(3),
+        &edges(0),
+    ];
+    for call in repeated {
+        for (wanted, agreed) in [
+            ([0; 4], 0),
+            ([7; 4], 7),
+            ([7, 7, -1, 7], 7),
+            ([7, 7, 7, -1], 7),
+            ([-1, 7, -1, -1], 7),
+            ([-1; 4], 0),
+            ([5, 7, 7, 7], 7),
+        ] {
+            assert_eq!(pairing(wanted, call), agreed, "{wanted:?}");
+        }
+    }
+    assert_eq!(pairing([7; 4], &grid(&[2, 2], |_| [false, false])), 0);
+}

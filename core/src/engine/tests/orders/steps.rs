@@ -222,6 +222,10 @@ impl Advisor<Self> for Recorded {
         self.sim.host_graph(processes, repeated)
     }
 
+    fn pairing(&self, repeated: &dyn Fn() -> bool) -> i32 {
+        self.sim.pairing(repeated)
+    }
+
     fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>> {
         if !known {
             self.note(Kind::All);
