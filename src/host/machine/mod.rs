@@ -11,7 +11,7 @@ mod domain;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::c_int;
 use std::mem;
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 
 use cartograph_traffic::is_host_name;
 
@@ -19,13 +19,22 @@ use super::attributes::key::{Key, drop_arc, no_copy};
 use super::process::eprint_line;
 use super::settings::Settings;
 use super::sys;
-use super::{HostComm, Result, errors::check};
+use super::{HostComm, Result, errors::check, family};
 use crate::engine::{Comm, MachineKnowledge};
 use crate::machine::host_list as host_list_of;
 use crate::machine::{Machine, Runs};
 
-/// The [`Runs`] of a communicator.
+/// The [`Runs`] of a communicator other than `MPI_COMM_WORLD`.
 static LAYOUT: Key = Key::new(no_copy, drop_arc::<Runs>);
+
+/// Those of `MPI_COMM_WORLD`. They are no attribute: a constructor on any communicator may find them, in a callback of the
+/// program or on another thread, while the host iterates over the world's attributes.
+static OF_WORLD: OnceLock<Arc<Runs>> = OnceLock::new();
+
+/// The place of a communicator's layout outside its attributes. SMPI may have several worlds in one process.
+fn place(comm: &HostComm) -> Option<&'static OnceLock<Arc<Runs>>> {
+    (comm.0 == HostComm::world().0 && !family::is_smpi()).then_some(&OF_WORLD)
+}
 
 /// The layout of a communicator, if it is known without communication. Local, and does not change the communicator.
 pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
@@ -288,6 +297,9 @@ fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Machine>> {
 
 /// The cached layout of a communicator.
 fn cached(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
+    if let Some(place) = place(comm) {
+        return Ok(place.get().cloned());
+    }
     let Some(value) = LAYOUT.get(comm.0)? else { return Ok(None) };
     let value = value.cast_const().cast::<Runs>();
     // SAFETY: a value of our key comes from `keep`. The attribute holds its own share and is never replaced: it ends
@@ -303,7 +315,12 @@ fn cached(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
 /// Caches a layout if none is cached. Without the cache, a later call finds the same layout again. Only for
 /// constructors: a program may call any other function while the host iterates over the communicator's attributes.
 fn keep(comm: &HostComm, runs: Arc<Runs>) {
-    if is_active() {
+    if !is_active() {
+        return;
+    }
+    if let Some(place) = place(comm) {
+        place.get_or_init(|| runs);
+    } else {
         let value = Arc::into_raw(runs);
         if !matches!(LAYOUT.put_if_absent(comm.0, value.cast_mut().cast()), Ok(true)) {
             // SAFETY: the host has not taken the value, so we still own this share.
