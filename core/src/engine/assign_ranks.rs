@@ -124,7 +124,7 @@ pub(super) fn assign_ranks<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
     PlacementInput { decision, broken, mut options, dims }: PlacementInput<'_>,
-    (vertices, summary): (i32, TopologySummary),
+    (vertices, summary): (i32, impl FnOnce() -> TopologySummary),
     plan: impl FnOnce(&Machine, &Options, Option<&Decided>) -> Option<PlannedMapping>,
 ) -> Result<(Assignment, Option<Placement>), C::Error> {
     let rank = comm.rank()?;
@@ -183,6 +183,7 @@ pub(super) fn assign_ranks<C: Comm>(
         let applied = matches!(outcome, ReorderOutcome::Applied { .. });
         let old_rank = plan.as_ref().filter(|_| applied).and_then(|plan| plan.old_rank.as_ref());
         orders = [order, known.zip(old_rank).map(|(known, old_rank)| known.new_order(old_rank))];
+        let summary = summary();
         placement = Some(Placement { layout, plan, outcome, traffic, summary, seconds, broken });
     }
     let assignment = if decision.moving {

@@ -43,7 +43,12 @@ fn request<C: Comm>(
     reorder: bool,
     settings: CallSettings,
 ) -> ReorderRequest {
-    ReorderRequest { reorder, distributed: false, has_topology: advisor.has_topology(), settings }
+    ReorderRequest {
+        reorder,
+        distributed: false,
+        has_topology: reorder && advisor.has_topology(),
+        settings,
+    }
 }
 
 /// Either a value or a fault.
@@ -92,13 +97,13 @@ pub fn cart_create<C: Comm>(
     let (all, Agreement { decision, broken, host_graph, pairing, combine, .. }) =
         agree(comm, advisor, contribution)?;
 
-    let (grid, _) = checked.expect("a fault here would have ended the agreement");
-    let dims: Vec<i32> = grid.dimensions().iter().map(|side| side.size).collect();
+    let (grid, CartArguments { dims, .. }) =
+        checked.expect("a fault here would have ended the agreement");
     let is_planner = decision.planning && comm.rank()? == 0;
-    let weights = if is_planner { advisor.weights(&dims) } else { None };
+    let weights = if is_planner { advisor.weights(dims) } else { None };
     let options = settings.options;
-    let input = PlacementInput { decision, broken, options, dims: Some(&dims) };
-    let summary = TopologySummary::of_cart(&grid, weights.clone());
+    let input = PlacementInput { decision, broken, options, dims: Some(dims) };
+    let summary = || TopologySummary::of_cart(&grid, weights.clone());
     let places =
         assign_ranks(comm, advisor, input, (grid.size(), summary), |layout, options, earlier| {
             let grid = Grid::of_cart(&grid, weights.as_deref());
@@ -160,7 +165,7 @@ pub fn graph_create<C: Comm>(
         });
     }
     let input = PlacementInput { decision, broken, options: settings.options, dims: None };
-    let vertices = (graph.nnodes(), (&graph).into());
+    let vertices = (graph.nnodes(), || (&graph).into());
     let places = assign_ranks(comm, advisor, input, vertices, |layout, options, _| {
         Some(PlannedMapping::of_graph(
             &advisor.weighed(Csr::from(&graph)),

@@ -176,7 +176,7 @@ fn place_edges<C: Comm>(
             gathered = Some(comm.gather(&own)?);
         }
     }
-    let summary = TopologySummary::DistGraph { edges: total, weighted };
+    let summary = || TopologySummary::DistGraph { edges: total, weighted };
     let input = PlacementInput { decision, broken, options: settings.options, dims: None };
     assign_ranks(comm, advisor, input, (size, summary), |layout, options, _| {
         let words = gathered?;

@@ -92,14 +92,13 @@ impl Cart {
             return Err(Error::GridTooLarge { cells, size: comm_size });
         }
         let sides = dims.iter().zip(periods).map(|(&size, &periodic)| (size, periodic));
-        Ok(Self::from_sides(sides.collect()))
+        Ok(Self::from_sides(sides))
     }
 
     /// A grid of sides whose product fits an `i32`.
-    fn from_sides(sides: Vec<(i32, bool)>) -> Self {
+    fn from_sides(sides: impl Iterator<Item = (i32, bool)>) -> Self {
         let mut stride = 1;
         let mut dimensions: Box<[Dimension]> = sides
-            .into_iter()
             .map(|(size, periodic)| Dimension { size, periodic, stride: 0, own: 0, reciprocal: 0 })
             .collect();
         for dimension in dimensions.iter_mut().rev() {
@@ -123,11 +122,10 @@ impl Cart {
     ///
     /// [`Error::Rank`] for a rank that the grid does not have.
     pub fn seen_from(mut self, rank: i32) -> Result<Self, Error> {
-        let mut coords = vec![0; self.ndims()];
-        self.coords(rank, &mut coords)?;
+        self.check_rank(rank)?;
         self.own = rank;
-        for (dimension, own) in self.dimensions.iter_mut().zip(coords) {
-            dimension.own = own;
+        for dimension in &mut self.dimensions {
+            dimension.own = rank / dimension.stride % dimension.size;
         }
         Ok(self)
     }
@@ -238,7 +236,7 @@ impl Cart {
                 sides.push((dimension.size, dimension.periodic));
             }
         }
-        Ok(SubGrid { grid: Self::from_sides(sides), color, rank: sub_rank })
+        Ok(SubGrid { grid: Self::from_sides(sides.into_iter()), color, rank: sub_rank })
     }
 
     /// The coordinate of `rank`, which the grid has, along a dimension.

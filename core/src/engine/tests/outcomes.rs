@@ -29,7 +29,7 @@ fn outcome(
     let outcomes = sim::run_on(layout, 4, |comm| {
         let options = Options { scramble, ..Options::default() };
         let input = PlacementInput { decision, broken: Vec::new(), options, dims: None };
-        let summary = TopologySummary::DistGraph { edges: None, weighted: false };
+        let summary = || TopologySummary::DistGraph { edges: None, weighted: false };
         let row = Grid::new(vec![4], vec![false], Grid::nearest_neighbors(&[1]));
         let (_, placement) = assign_ranks(comm, comm, input, (4, summary), |layout, options, _| {
             let mut plan = plan_cart(&row, layout, options);
