@@ -38,7 +38,7 @@ fn main() {
         },
         // The program keeps addresses in here.
         "-Wl,-z,nodelete",
-        // Nothing runs when the library is loaded: its code stays out of memory until it is called.
+        // The start files would bring code that runs in every process.
         "-nostartfiles",
     ];
     for option in options {

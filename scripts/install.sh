@@ -13,10 +13,11 @@ case $prefix in
 /*) ;;
 *) echo "install: PREFIX=$prefix is not an absolute path" >&2 && exit 2 ;;
 esac
-# file MODE SOURCE DESTINATION: replaces the file even if a running program has mapped it, which keeps the old one.
+# file MODE SOURCE DESTINATION: replaces the file at once. A running program that has mapped the old file keeps it.
 file() {
     [ -e "$2" ] || { echo "install: there is no $2: run make first, with the same settings" >&2 && exit 1; }
-    install -D -p -m "$1" "$2" "$to/$3"
+    install -D -p -m "$1" "$2" "$to/$3.new"
+    mv -f "$to/$3.new" "$to/$3"
 }
 # filled TEMPLATE DESTINATION [HOST]
 filled() {

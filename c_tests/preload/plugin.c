@@ -4,15 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Starts MPI if it has not started. */
+void start(void)
+{
+    int started;
+    MPI_Initialized(&started);
+    if (!started)
+        MPI_Init(NULL, NULL);
+}
+
 /* "Cartograph", "the host", or an error. */
 const char *answers(void)
 {
     static char text[MPI_MAX_ERROR_STRING + 1];
-    int started, dims[2] = { 1, 1 }, periods[2] = { 0, 1 }, coords[2] = { 7, 7 }, kind, code, length;
+    int dims[2] = { 1, 1 }, periods[2] = { 0, 1 }, coords[2] = { 7, 7 }, kind, code, length;
     MPI_Comm grid;
-    MPI_Initialized(&started);
-    if (!started)
-        MPI_Init(NULL, NULL);
+    start();
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     if (MPI_Cart_create(MPI_COMM_SELF, 2, dims, periods, 0, &grid) != MPI_SUCCESS)
         return "MPI_Cart_create fails";

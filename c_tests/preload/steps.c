@@ -2,14 +2,16 @@
  * LINKED the module is part of the program.
  *
  *   load FILE     loads it for itself         global FILE  loads it for everybody
- *   call FILE     whose its answers are       finish FILE  its MPI ends
+ *   call FILE     whose its answers are       finish FILE  its MPI ends        start FILE  and starts
  *   close FILE    unloads it                  self         as call, of the program's own
  *   chdir DIR     goes there                  missing NAME looks a function up, and calls it
+ *   limit N       opens no file any more from descriptor N on
  *   mpis          how many MPI libraries are mapped, and how many of Cartograph's hosts */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { MOST = 8 };
@@ -97,10 +99,14 @@ int main(int argc, char **argv)
             printf("%s: %s\n", name, ((const char *(*)(void))function(what, "answers"))());
         else if (!strcmp(step, "finish"))
             ((void (*)(void))function(what, "finish"))();
+        else if (!strcmp(step, "start"))
+            ((void (*)(void))function(what, "start"))();
         else if (!strcmp(step, "close"))
             printf("closed: %d\n", dlclose(*module(what)));
         else if (!strcmp(step, "chdir"))
             printf("chdir: %d\n", chdir(what));
+        else if (!strcmp(step, "limit"))
+            setrlimit(RLIMIT_NOFILE, &(struct rlimit){ atoi(what), atoi(what) });
         else if (!strcmp(step, "missing")) {
             int (*found)(void *, int, void *, void *, int, void *, void *, void *, void *) =
                 (int (*)(void *, int, void *, void *, int, void *, void *, void *, void *))dlsym(RTLD_DEFAULT, what);

@@ -1,6 +1,7 @@
 //! The libraries next to this one, in `cartograph/HOST`: which one was built for an MPI, and how to load it so that it
 //! can use only this MPI.
 
+use alloc::borrow::Cow;
 use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;
@@ -9,7 +10,7 @@ use core::ffi::{CStr, c_void};
 
 use cartograph_shim::elf::{FOLDER, Library, is_trusted};
 
-use crate::file::{self, File};
+use crate::file::{self, Errno, File};
 use crate::fit::fit;
 use crate::loaded::{self, Handle};
 use crate::message::variable;
@@ -24,103 +25,169 @@ use cartograph_shim::elf::RECORDER as FILE;
 #[cfg(feature = "world")]
 use cartograph_shim::elf::WORLD as FILE;
 
-/// Loads the library for the object `mpi`, given its handle; or returns why no library fits.
-pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Handle, String> {
+/// Why a process has no library for its MPI.
+pub(crate) enum Fault {
+    /// None is installed for it, or none fits. So it is in all processes of a job, which use the MPI's own functions.
+    NotInstalled(String),
+    /// One is there, or may be, but cannot be used. Others may use theirs, so this process cannot go on without.
+    Unusable(String),
+}
+
+use Fault::{NotInstalled, Unusable};
+
+/// Loads the library for the object `mpi`, given its handle.
+pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Handle, Fault> {
     let object = &objects.0[mpi];
     let shown = object.shown();
     let version = mpi::version(handle).unwrap_or_default();
-    let soname = object.soname.as_deref().ok_or_else(|| format!("{shown} has no soname"))?;
+    let soname = object.soname.as_deref();
+    let soname = soname.ok_or_else(|| NotInstalled(format!("{shown} has no soname")))?;
     // The loader takes the first object of a name, after globally visible ones.
     if objects.named(soname) != Some(mpi) || !mpi::is_found_first(objects, mpi) {
-        return Err(format!("{shown} is loaded after another MPI"));
+        return Err(NotInstalled(format!("{shown} is loaded after another MPI")));
     }
-    let own = own_file().ok_or("the path of this library is unknown")?;
     let pinned = variable(c"CARTOGRAPH_MPI").and_then(|name| name.to_str().ok());
     let pinned = pinned.filter(|name| *name != "auto");
-    let (folder, mut found) = best(&own, soname, &version, pinned);
+    let mut installed = Installed::find()?;
+    let mut found = installed.best(soname, &version, pinned)?;
     // MPICH can have its PMPI_ names in a separate library; programs and our libraries need the other one, which
     // depends on it.
     let mut needing = objects.needing(soname);
     while found.is_none()
         && let Some(other) = needing.next()
     {
-        found = best(&own, other, &version, pinned).1;
+        found = installed.best(other, &version, pinned)?;
     }
-    let path = found.ok_or_else(|| {
-        let pinned =
-            pinned.map(|name| format!("CARTOGRAPH_MPI={name} does not match the MPI, or "));
-        let pinned = pinned.unwrap_or_default();
-        format!("{pinned}{folder} has no library for {soname} of {}", mpi::name(handle))
-    })?;
-    let library = Handle::load(&path)?;
+    let path = match (found, installed.unusable) {
+        (Some(path), _) => path,
+        // It may be the one for this MPI.
+        (None, Some(why)) => return Err(Unusable(why)),
+        (None, None) => {
+            let pinned =
+                pinned.map(|name| format!("CARTOGRAPH_MPI={name} does not match the MPI, or "));
+            let (pinned, folder) = (pinned.unwrap_or_default(), installed.folder);
+            return Err(NotInstalled(format!(
+                "{pinned}{folder} has no library for {soname} of {}",
+                mpi::name(handle)
+            )));
+        }
+    };
+    let library = Handle::load(&path).map_err(Unusable)?;
     if !mpi::is_used_by(&library, objects, mpi) {
-        return Err(format!("{} uses a different MPI than {shown}", path.to_string_lossy()));
+        let path = path.to_string_lossy();
+        return Err(NotInstalled(format!("{path} uses a different MPI than {shown}")));
     }
     Ok(library)
 }
 
-/// The directory with a folder for each host, and the library in it that fits an MPI best, among those that only root
-/// and the owner of the library at `own` can have written; the first by name, if several fit equally.
-fn best(
-    own: &CStr,
-    soname: &str,
-    version: &str,
-    pinned: Option<&str>,
-) -> (String, Option<CString>) {
-    let own_path = own.to_string_lossy();
-    let beside = own_path.rfind('/').map_or("", |end| &own_path[..end]);
-    // Wrapping libraries are in the directory itself.
-    let folder = match cfg!(feature = "wraps") {
-        true => beside.into(),
-        false => format!("{beside}/{FOLDER}"),
-    };
-    let trusted = File::open(own).and_then(|own| own.status()).map_or(0, |own| own.st_uid);
-    let names = CString::new(folder.as_str()).map(|folder| file::names(&folder));
-    let open = |path: &str| {
-        let path = CString::new(path).ok()?;
-        let file = File::open(&path)?;
-        let status = file.status()?;
-        is_trusted(status.st_uid, status.st_mode, trusted).then_some((path, file))
-    };
-    let fitting = names.iter().flatten().filter_map(|host| {
-        if pinned.is_some_and(|name| name != host) {
-            return None;
-        }
-        let (path, file) = open(&format!("{folder}/{host}/{FILE}"))?;
-        let library = Library::parse(file.map()?.as_ref())?;
-        let fit = fit(&library, soname, version)?;
-        // A library that does not depend on an MPI cannot see one that was loaded privately. Next to it are empty
-        // libraries, one for each name of an MPI, that depend on both.
-        let both =
-            library.names_no_mpi().then(|| open(&format!("{folder}/{host}/for-{soname}/{FILE}")));
-        Some((fit, Reverse(host), both.flatten().map_or(path, |(both, _)| both)))
-    });
-    let found = fitting.max().map(|(_, _, path)| path);
-    (folder, found)
+/// The libraries that are installed next to this one.
+struct Installed {
+    /// The directory with a folder for each host.
+    folder: String,
+    /// The user whose files are trusted, besides root: the owner of this library.
+    trusted: u32,
+    /// Why a file cannot be used, if any cannot.
+    unusable: Option<String>,
 }
 
-/// The file of this library.
-fn own_file() -> Option<CString> {
-    let own = own_file as *const c_void;
-    let (path, _) = loaded::file_of(own)?;
-    // The loader keeps a relative name unchanged, and the program may be in another directory by now.
-    match path.to_bytes().first() {
-        Some(b'/') => file::real(&path),
-        _ => mapped_file(own as usize),
+impl Installed {
+    fn find() -> Result<Self, Fault> {
+        let own = own_file().map_err(Unusable)?;
+        let path = own.to_string_lossy();
+        let beside = path.rfind('/').map_or("", |end| &path[..end]);
+        // Wrapping libraries are in the directory itself.
+        let folder = match cfg!(feature = "wraps") {
+            true => beside.into(),
+            false => format!("{beside}/{FOLDER}"),
+        };
+        let status = File::open(&own).and_then(|own| own.status());
+        let trusted = status.map_err(|why| Unusable(format!("{path}: {why}")))?.st_uid;
+        Ok(Self { folder, trusted, unusable: None })
+    }
+
+    /// The library that fits an MPI best, among those that only root and the trusted user can have written; the first
+    /// by name, if several fit equally.
+    fn best(
+        &mut self,
+        soname: &str,
+        version: &str,
+        pinned: Option<&str>,
+    ) -> Result<Option<CString>, Fault> {
+        let folder = CString::new(self.folder.as_str()).unwrap_or_default();
+        let names = match file::names(&folder) {
+            Ok(names) => names,
+            Err(why) if why.is_absence() => return Ok(None),
+            Err(why) => return Err(Unusable(format!("{}: {why}", self.folder))),
+        };
+        let mut best = None;
+        for host in names.iter().filter(|host| pinned.is_none_or(|name| name == *host)) {
+            let Some((path, file)) = self.open(&format!("{host}/{FILE}"))? else { continue };
+            let map = file.map().map_err(|why| Unusable(format!("{}: {why}", shown(&path))))?;
+            let Some(library) = Library::parse(map.as_ref()) else {
+                self.unusable = Some(format!("{}: not a library of Cartograph", shown(&path)));
+                continue;
+            };
+            let Some(fit) = fit(&library, soname, version) else { continue };
+            // A library that does not depend on an MPI cannot see one that was loaded privately. Next to it are empty
+            // libraries, one for each name of an MPI, that depend on both.
+            let both = match library.names_no_mpi() {
+                true => self.open(&format!("{host}/for-{soname}/{FILE}"))?,
+                false => None,
+            };
+            best = best.max(Some((fit, Reverse(host), both.map_or(path, |(both, _)| both))));
+        }
+        Ok(best.map(|(_, _, path)| path))
+    }
+
+    /// A file in the folder, if it exists and is trusted.
+    fn open(&mut self, name: &str) -> Result<Option<(CString, File)>, Fault> {
+        let folder = &self.folder;
+        let Ok(path) = CString::new(format!("{folder}/{name}")) else { return Ok(None) };
+        let opened = File::open(&path).and_then(|file| Ok((file.status()?, file)));
+        match opened {
+            Ok((status, file)) => {
+                let trusts = is_trusted(status.st_uid, status.st_mode, self.trusted);
+                Ok(trusts.then_some((path, file)))
+            }
+            Err(why) if why.is_absence() => Ok(None),
+            Err(why) if why.is_denial() => {
+                self.unusable = Some(format!("{}: {why}", shown(&path)));
+                Ok(None)
+            }
+            Err(why) => Err(Unusable(format!("{}: {why}", shown(&path)))),
+        }
     }
 }
 
+/// A path in a message.
+fn shown(path: &CStr) -> Cow<'_, str> {
+    path.to_string_lossy()
+}
+
+/// The file of this library, or why it is unknown.
+fn own_file() -> Result<CString, String> {
+    let own = own_file as *const c_void;
+    let (path, _) = loaded::file_of(own).ok_or("the path of this library is unknown")?;
+    // The loader keeps a relative name unchanged, and the program may be in another directory by now.
+    let found = match path.to_bytes().first() {
+        Some(b'/') => file::real(&path),
+        _ => mapped_file(own as usize),
+    };
+    found.map_err(|why| format!("{}: {why}", shown(&path)))
+}
+
 /// The file that is mapped at an address, according to the system.
-fn mapped_file(address: usize) -> Option<CString> {
-    let maps = File::open(c"/proc/self/maps")?.read();
+fn mapped_file(address: usize) -> file::Result<CString> {
+    let maps = File::open(c"/proc/self/maps")?.read()?;
     let maps = String::from_utf8_lossy(&maps);
-    maps.lines().find_map(|line| {
+    let found = maps.lines().find_map(|line| {
         let (from, rest) = line.split_once('-')?;
         let (to, _) = rest.split_once(' ')?;
         let [from, to] = [from, to].map(|end| usize::from_str_radix(end, 16).unwrap_or(0));
         let path = &line[line.find('/')?..];
         (from..to).contains(&address).then(|| CString::new(path).ok())?
-    })
+    });
+    found.ok_or(Errno::ABSENT)
 }
 
 #[cfg(test)]

@@ -15,6 +15,34 @@ use crate::objects::Objects;
 /// to this one have functions that send or take a communicator.
 pub(crate) const EVERY: &CStr = c"PMPI_Type_get_extent";
 
+/// True if an MPI is visible to all code when this library is loaded. The loader has looked that up along with its other
+/// relocations, which costs less than asking it, and leaves no error behind for the program to find.
+pub(crate) fn is_at_start() -> bool {
+    let found: usize;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: reads what the loader has written; zero if there is no such symbol.
+    unsafe {
+        core::arch::asm!(
+            ".weak PMPI_Type_get_extent",
+            "mov {}, qword ptr [rip + PMPI_Type_get_extent@GOTPCREL]",
+            out(reg) found,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!(
+            ".weak PMPI_Type_get_extent",
+            "adrp {0}, :got:PMPI_Type_get_extent",
+            "ldr {0}, [{0}, :got_lo12:PMPI_Type_get_extent]",
+            out(reg) found,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+    found != 0
+}
+
 /// The MPI of a caller.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LoadedMpi {
@@ -123,5 +151,6 @@ mod tests {
     fn a_process_without_mpi_has_none() {
         let objects = Objects::mapped();
         assert_eq!(of(&objects, of as *const () as usize), LoadedMpi::Nowhere);
+        assert!(!is_at_start());
     }
 }

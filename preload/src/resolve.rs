@@ -16,7 +16,7 @@ use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-use crate::library;
+use crate::library::{self, Fault};
 use crate::loaded::{self, Address, Handle};
 use crate::message::{end, report, reports};
 use crate::mpi::{self, LoadedMpi};
@@ -34,8 +34,10 @@ struct Binding {
     mpi: Option<Handle>,
     /// The object in which its own functions are looked up.
     host: Host,
-    /// The library that was built for it, or why no library fits.
+    /// The library that was built for it, or why none is installed.
     library: Result<Handle, String>,
+    /// True once this reason was reported.
+    said: AtomicBool,
     /// The addresses found, by index of the name.
     targets: [AtomicPtr<()>; COUNT],
 }
@@ -82,13 +84,15 @@ fn find(index: usize, caller: usize, unloaded: Option<u64>) -> *const () {
     match mpi::of(&objects, caller) {
         LoadedMpi::AtStart(mpi) => {
             let binding = bind(&objects, Some(mpi), Host::AtStart);
-            for_all_callers(binding, index, caller)
+            for_all_callers(binding.unwrap_or_else(|why| end_alone(&why)), index, caller)
         }
         LoadedMpi::InProgram => {
-            for_all_callers(bind(&objects, None, Host::InProgram), index, caller)
+            let binding = bind(&objects, None, Host::InProgram);
+            for_all_callers(binding.unwrap_or_else(|why| end_alone(&why)), index, caller)
         }
         LoadedMpi::Later(mpi) => {
             let binding = bind(&objects, Some(mpi), Host::Later);
+            let binding = binding.unwrap_or_else(|why| end_alone(&why));
             if let Some(unloaded) = unloaded {
                 Memo::note(caller, binding, unloaded);
             }
@@ -134,11 +138,50 @@ fn say_without_pmpi(function: &Address) {
     }
 }
 
+/// Ends the process, which would send other messages than those in which Cartograph works.
+fn end_alone(why: &str) -> ! {
+    end(format_args!(
+        "{why}; this process ends, since others of its job may use Cartograph and would wait for it: repair this, or run \
+         without Cartograph"
+    ))
+}
+
+/// Loads the library if the MPI is loaded with the program. Later the program may have used up file descriptors or
+/// memory, or see other files. If it fails, the program may never call these functions: the first call tries again.
+extern "C" fn at_load() {
+    if mpi::is_at_start() {
+        load_early();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn load_early() {
+    let objects = Objects::mapped();
+    if let LoadedMpi::AtStart(mpi) = mpi::of(&objects, at_load as *const () as usize)
+        && let Ok(binding) = bind(&objects, Some(mpi), Host::AtStart)
+    {
+        AT_START.store(ptr::from_ref(binding).cast_mut(), Ordering::Release);
+    }
+}
+
+#[cfg(not(test))]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = at_load;
+
 /// Loads the library of this process's MPI if no function was called, once MPI has ended: that library then reports
 /// that no topology was created, if a report is requested.
 extern "C" fn at_exit() {
-    let unbound = BINDINGS[0].load(Ordering::Acquire).is_null();
-    if !unbound || !reports() {
+    if !reports() {
+        return;
+    }
+    let has_ended = |mpi: &Option<Handle>| mpi.as_ref().is_some_and(mpi::has_ended);
+    // SAFETY: bindings are never freed.
+    if let Some(binding) = unsafe { BINDINGS[0].load(Ordering::Acquire).as_ref() } {
+        if has_ended(&binding.mpi) {
+            binding.say_why_not();
+        }
         return;
     }
     let objects = Objects::mapped();
@@ -147,14 +190,27 @@ extern "C" fn at_exit() {
         LoadedMpi::Later(mpi) => (mpi, Host::Later),
         _ => return,
     };
-    if Handle::of_loaded(&objects.0[mpi].path).is_some_and(|mpi| mpi::has_ended(&mpi)) {
-        bind(&objects, Some(mpi), host);
+    if has_ended(&Handle::of_loaded(&objects.0[mpi].path))
+        && let Ok(binding) = bind(&objects, Some(mpi), host)
+    {
+        binding.say_why_not();
     }
 }
 
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static AT_EXIT: extern "C" fn() = at_exit;
+
+impl Binding {
+    /// Reports once, if a report is requested, why the MPI's own functions are used.
+    fn say_why_not(&self) {
+        if let Err(why) = &self.library
+            && !self.said.swap(true, Ordering::Relaxed)
+        {
+            report(format_args!("{why}; using the MPI's own functions"));
+        }
+    }
+}
 
 /// The target of a name for all callers, from now on without a lookup.
 #[inline(never)]
@@ -172,6 +228,7 @@ fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
     if !known.is_null() {
         return known;
     }
+    binding.say_why_not();
     let name = name(index);
     let ours = binding.library.as_ref().ok().and_then(|library| library.find(name));
     let hosts = || match binding.host {
@@ -219,23 +276,21 @@ fn along_with(caller: usize) -> Option<Handle> {
     Handle::of_loaded(&loaded::file_of(caller as *const c_void)?.0)
 }
 
-/// The binding of an MPI, in an object or in the program.
-fn bind(objects: &Objects, mpi: Option<usize>, host: Host) -> &'static Binding {
+/// The binding of an MPI, in an object or in the program; or why its library, which is there, cannot be used.
+fn bind(objects: &Objects, mpi: Option<usize>, host: Host) -> Result<&'static Binding, String> {
     let base = mpi.map_or(0, |mpi| objects.0[mpi].range.start);
     let mut made: Option<Box<Binding>> = None;
     for place in &BINDINGS {
         let mut found = place.load(Ordering::Acquire);
         if found.is_null() {
-            let own = Box::into_raw(made.take().unwrap_or_else(|| make(objects, mpi, host)));
+            let own = match made.take() {
+                Some(made) => made,
+                None => make(objects, mpi, host)?,
+            };
+            let own = Box::into_raw(own);
             match place.compare_exchange(found, own, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => {
-                    // SAFETY: it is never freed any more.
-                    let binding = unsafe { &*own };
-                    if let Err(why) = &binding.library {
-                        report(format_args!("{why}; using the MPI's own functions"));
-                    }
-                    return binding;
-                }
+                // SAFETY: it is never freed any more.
+                Ok(_) => return Ok(unsafe { &*own }),
                 Err(other) => {
                     // SAFETY: no other code has seen it.
                     made = Some(unsafe { Box::from_raw(own) });
@@ -246,31 +301,41 @@ fn bind(objects: &Objects, mpi: Option<usize>, host: Host) -> &'static Binding {
         // SAFETY: bindings are never freed.
         let binding = unsafe { &*found };
         if binding.base == base {
-            return binding;
+            return Ok(binding);
         }
     }
     end(format_args!("more than {} MPIs are loaded in this process", BINDINGS.len()))
 }
 
-fn make(objects: &Objects, mpi: Option<usize>, host: Host) -> Box<Binding> {
-    let handle = mpi.and_then(|mpi| Handle::of_loaded(&objects.0[mpi].path));
-    let library = match (mpi, &handle) {
-        (Some(mpi), Some(handle)) => library::open(objects, mpi, handle),
-        (Some(mpi), None) => Err(format!("{} is no longer loaded", objects.0[mpi].shown())),
-        (None, _) => Err("the MPI is linked into the program; link libcartograph.a with it".into()),
+fn make(objects: &Objects, mpi: Option<usize>, host: Host) -> Result<Box<Binding>, String> {
+    let mut handle = None;
+    let library = match mpi {
+        Some(mpi) => {
+            let shown = || format!("{} cannot be opened again", objects.0[mpi].shown());
+            let mpi_handle = Handle::of_loaded(&objects.0[mpi].path).ok_or_else(shown)?;
+            let library = match library::open(objects, mpi, &mpi_handle) {
+                Ok(library) => Ok(library),
+                Err(Fault::NotInstalled(why)) => Err(why),
+                Err(Fault::Unusable(why)) => return Err(why),
+            };
+            handle = Some(mpi_handle);
+            library
+        }
+        None => Err("the MPI is linked into the program; link libcartograph.a with it".into()),
     };
     #[cfg(feature = "wraps")]
     if let (Ok(library), Host::AtStart) = (&library, host) {
         wraps::hand_over(library);
     }
     let targets = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
-    Box::new(Binding {
+    Ok(Box::new(Binding {
         base: mpi.map_or(0, |mpi| objects.0[mpi].range.start),
         mpi: handle,
         host,
         library,
+        said: AtomicBool::new(false),
         targets,
-    })
+    }))
 }
 
 /// The MPIs of pages of code that were loaded later, valid as long as nothing was unloaded.

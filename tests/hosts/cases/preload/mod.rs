@@ -3,6 +3,7 @@
 //! the lines `forwarded` of the list.
 
 mod cost;
+mod exhausted;
 mod missing;
 mod standard_abi;
 
@@ -68,6 +69,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     preload.relative_name()?;
     preload.tools();
     preload.no_library()?;
+    preload.exhausted();
+    preload.replaced()?;
+    preload.unusable()?;
     preload.behind_another()?;
     preload.missing_functions()?;
     preload.several_mpis();
