@@ -130,6 +130,9 @@ int cg_makes_communicators_at_once(void);
 /* A communicator of the same processes in the same order, whose errors are returned as codes; on failure no error
  * handler is called, unless another thread may need it. Collective. */
 int cg_comm_split_quietly(MPI_Comm comm, MPI_Comm *made);
+/* True if the error with which a communicator was not created is the same on all its processes: the host has no room for
+ * another one. False if it is known to be this process's own, such as a lack of memory. */
+int cg_all_lack_room(int code);
 
 /* Optional functions of the host: each comment gives the behavior without them. */
 

@@ -3,12 +3,13 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ffi::CStr;
 
 use goblin::container::Ctx;
+use goblin::elf::dynamic::DT_NEEDED;
 use goblin::elf::note::NoteDataIterator;
-use goblin::elf::program_header::{PT_INTERP, PT_NOTE};
+use goblin::elf::program_header::{PT_DYNAMIC, PT_INTERP, PT_NOTE};
 use goblin::elf::{Dynamic, Elf, ProgramHeader};
-use goblin::strtab::Strtab;
 
 /// The name of an MPI's library, and of the one to preload for every MPI.
 pub const LIBRARY: &str = "libcartograph.so.0";
@@ -62,6 +63,36 @@ pub fn loader(bytes: &[u8]) -> Option<&str> {
     Some(text.trim_end_matches('\0'))
 }
 
+/// The names of the libraries that a program needs; `read` returns a number of bytes of its file from an offset on. Reads
+/// only its tables, since programs can be large.
+pub fn needed(read: impl Fn(u64, u64) -> Option<Vec<u8>>) -> Option<Vec<String>> {
+    /// The size of ELF's own header.
+    const HEADER: u64 = 64;
+    let header = Elf::parse_header(&read(0, HEADER)?).ok()?;
+    let ctx = Ctx::new(header.container().ok()?, header.endianness().ok()?);
+    let size = u64::from(header.e_phentsize) * u64::from(header.e_phnum);
+    let table = read(header.e_phoff, size)?;
+    let mut headers = ProgramHeader::parse(&table, 0, header.e_phnum.into(), ctx).ok()?;
+    let dynamic = headers.iter_mut().find(|header| header.p_type == PT_DYNAMIC)?;
+    let entries = read(dynamic.p_offset, dynamic.p_filesz)?;
+    // The entries are read from these bytes alone.
+    dynamic.p_offset = 0;
+    let dynamic = Dynamic::parse(&entries, &headers, ctx).ok()??;
+    let (start, size) = (dynamic.info.strtab, dynamic.info.strsz);
+    let strings = read(start.try_into().ok()?, size.try_into().ok()?)?;
+    Some(names(&dynamic, &strings).map(Into::into).collect())
+}
+
+/// The names of needed libraries, in a table of strings of which only these are read: others are many, and each start of
+/// an MPI program reads several files.
+fn names<'a>(dynamic: &'a Dynamic, strings: &'a [u8]) -> impl Iterator<Item = &'a str> {
+    let needed = dynamic.dyns.iter().filter(|entry| entry.d_tag == DT_NEEDED);
+    needed.filter_map(|entry| {
+        let text = strings.get(usize::try_from(entry.d_val).ok()?..)?;
+        CStr::from_bytes_until_nul(text).ok()?.to_str().ok()
+    })
+}
+
 impl Library {
     /// Reads a file's bytes; `None` if it is not a library of this project.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
@@ -73,9 +104,9 @@ impl Library {
         let note = notes.flatten().find(|note| note.name == "Cartograph")?;
         let built_for = core::str::from_utf8(note.desc).ok()?.trim_end_matches('\0');
         let dynamic = Dynamic::parse(bytes, &headers, ctx).ok()??;
-        let strings = Strtab::parse(bytes, dynamic.info.strtab, dynamic.info.strsz, 0).ok()?;
+        let strings = bytes.get(dynamic.info.strtab..)?.get(..dynamic.info.strsz)?;
         Some(Self {
-            needed: dynamic.get_libraries(&strings).into_iter().map(Into::into).collect(),
+            needed: names(&dynamic, strings).map(Into::into).collect(),
             built_for: built_for.into(),
         })
     }
@@ -95,6 +126,17 @@ mod tests {
         assert!(is_trusted(0, 0o100_755, 1000) && is_trusted(1000, 0o100_644, 1000));
         assert!(!is_trusted(1001, 0o755, 1000));
         assert!(!is_trusted(1000, 0o775, 1000) && !is_trusted(0, 0o757, 0));
+    }
+
+    #[test]
+    fn programs_name_the_libraries_that_they_need() {
+        let bytes = std::fs::read("/proc/self/exe").unwrap();
+        let read = |start: u64, size: u64| {
+            Some(bytes.get(start as usize..)?.get(..size as usize)?.to_vec())
+        };
+        assert!(needed(read).unwrap().iter().any(|name| name.starts_with("libc.so")));
+        assert_eq!(needed(|start, size| read(start, size).filter(|_| start == 0)), None);
+        assert_eq!(needed(|_, size| Some(alloc::vec![0; size as usize])), None);
     }
 
     #[test]

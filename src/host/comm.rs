@@ -3,7 +3,10 @@
 use std::ffi::{c_int, c_void};
 
 use super::sys::{self, MPI_Comm};
-use super::{Error, Result, errors::check};
+use super::{
+    Error, Result,
+    errors::{check, quiet},
+};
 use crate::engine::Comm;
 
 /// The tag of our messages, on communicators that only we use.
@@ -14,6 +17,19 @@ const MOST_WORDS: usize = 1 << 28;
 
 /// A communicator of the host, by its handle; dropping this does not free it.
 pub(crate) struct HostComm(pub(crate) MPI_Comm);
+
+/// True if a communicator was created, false if the host has no room for it on any process.
+///
+/// # Errors
+///
+/// The host's on this process alone.
+pub(super) fn made_by_all(code: c_int) -> Result<bool> {
+    // SAFETY: the code of an error.
+    if code != sys::CG_SUCCESS && unsafe { sys::cg_all_lack_room(code) } == 0 {
+        quiet(code)?;
+    }
+    Ok(code == sys::CG_SUCCESS)
+}
 
 impl HostComm {
     /// `MPI_COMM_WORLD`.
@@ -28,15 +44,19 @@ impl HostComm {
         Self(unsafe { sys::cg_comm_self() })
     }
 
-    /// A new communicator of the same processes for our own messages; `None` if the host has no room for it, in which
-    /// case it calls no error handler. Errors on it are returned as codes; [`conclude`](super::errors::conclude) calls
-    /// the program's handler. Collective.
-    pub(super) fn private(&self) -> Option<Self> {
+    /// A new communicator of the same processes for our own messages; `None`, on all processes, if the host has no room
+    /// for it, in which case it calls no error handler. Errors on it are returned as codes;
+    /// [`conclude`](super::errors::conclude) calls the program's handler. Collective.
+    ///
+    /// # Errors
+    ///
+    /// The host's on this process alone: others may have the communicator, and would wait for messages on it.
+    pub(super) fn private(&self) -> Result<Option<Self>> {
         // SAFETY: a constant of the host.
         let mut made = unsafe { sys::cg_comm_null };
         // SAFETY: a place for the handle.
         let code = unsafe { sys::cg_comm_split_quietly(self.0, &raw mut made) };
-        (code == sys::CG_SUCCESS).then_some(Self(made))
+        Ok(made_by_all(code)?.then_some(Self(made)))
     }
 
     /// Makes a communicator that no other code has seen [private](Self::private).

@@ -69,7 +69,7 @@ fn attach_to(
         graph => graph,
     };
     let before =
-        host_graph.then(|| neighbor::via_neighbor::declare(comm, &topology, rank)).flatten();
+        if host_graph { neighbor::via_neighbor::declare(comm, &topology, rank)? } else { None };
     let host_graph = before.is_some();
     let late = attributes::makes_late();
     let private = match before {
@@ -100,5 +100,5 @@ fn make_private(comm: &HostComm, old: Option<MPI_Comm>) -> Result<Option<Private
             return attached.private_of_next(comm);
         }
     }
-    Ok(comm.private().map(Private::of_one))
+    Ok(comm.private()?.map(Private::of_one))
 }

@@ -46,7 +46,7 @@ impl SharedPrivate {
         if let Some(found) = known.and_then(Private::next_of) {
             return Ok(Some(found));
         }
-        let Some(HostComm(comm)) = comm.private() else { return Ok(None) };
+        let Some(HostComm(comm)) = comm.private()? else { return Ok(None) };
         let made = Arc::new(Shared { comm, topologies: AtomicI32::new(0) });
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = place.replace(Arc::clone(&made));

@@ -94,8 +94,10 @@ impl TopologyAttribute {
     /// If it [is created late](makes_late), the first call is collective over `comm`.
     #[inline]
     pub(crate) fn private(&self, comm: MPI_Comm) -> Option<&Private> {
+        // Hosts that create it late do not say of an error whether all processes have it.
+        let make = || HostComm(comm).private().unwrap_or(None).map(Private::of_one);
         // Only one thread of a process may be in a collective call on a communicator.
-        self.private.get_or_init(|| HostComm(comm).private().map(Private::of_one)).as_ref()
+        self.private.get_or_init(make).as_ref()
     }
 
     /// The private communicator, if it exists already. Local.

@@ -14,6 +14,7 @@
 
 #pragma weak PMPI_Comm_get_errhandler
 #pragma weak PMPI_Errhandler_free
+#pragma weak PMPI_Error_string
 
 int cg_makes_communicators_at_once(void)
 {
@@ -60,6 +61,17 @@ int cg_comm_split_quietly(MPI_Comm comm, MPI_Comm *made)
     code = cg_comm_split(comm, 0, rank, made);
     end_quiet(is_quiet, comm, &handler);
     return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN) : code;
+}
+
+int cg_all_lack_room(int code)
+{
+    /* MPICH ends a text that is too long one byte behind its room. */
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
+    int length;
+    if (!PMPI_Error_string || PMPI_Error_string(code, text, &length) != MPI_SUCCESS)
+        return 1;
+    /* MPICH counts communicators together, and says where an error comes from. */
+    return !strstr(text, "error stack") || strstr(text, "Too many communicators");
 }
 
 int cg_comm_set_attr_quietly(MPI_Comm comm, int keyval, void *value)

@@ -43,7 +43,8 @@ impl SelfComm {
         made().or_else(|| {
             // Nothing would free it if the end of the host went unnoticed.
             let may_make = may_make && lifetime::watch();
-            let HostComm(comm) = may_make.then(|| HostComm::itself().private()).flatten()?;
+            let HostComm(comm) =
+                may_make.then(|| HostComm::itself().private().unwrap_or(None)).flatten()?;
             lifetime::calls_at_the_end(end);
             let made = Arc::new(Self { comm, ended: AtomicBool::new(false) });
             *MADE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));

@@ -19,7 +19,7 @@ use super::call::Call;
 use super::ends::Ends;
 use super::neighbor_args::{Arguments, proc_null_edges};
 use super::persistent;
-use crate::host::comm::HostComm;
+use crate::host::comm::{HostComm, made_by_all};
 use crate::host::errors::check;
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::host::{Error, Result};
@@ -67,12 +67,16 @@ pub(super) fn is_right() -> bool {
 /// Declares the neighbors on a new communicator to the host, which replaces it; all processes
 /// [want](super::route::wanted) it. Collective. Returns the old communicator if the host knows the neighbors now: it
 /// may have no room for another communicator, which is the same on all processes.
+///
+/// # Errors
+///
+/// The host's on this process alone.
 pub(in crate::host) fn declare(
     comm: &mut HostComm,
     topology: &Topology,
     rank: i32,
-) -> Option<HostComm> {
-    let host = HostFunctions::get()?;
+) -> Result<Option<HostComm>> {
+    let Some(host) = HostFunctions::get() else { return Ok(None) };
     let ends = Ends::new(topology, rank);
     let [sources, destinations] = [Direction::Receive, Direction::Send].map(|direction| {
         let ranks = ends.of(direction, true).iter().map(|end| end.rank);
@@ -93,7 +97,7 @@ pub(in crate::host) fn declare(
             &raw mut made,
         )
     };
-    (code == sys::CG_SUCCESS).then(|| mem::replace(comm, HostComm(made)))
+    Ok(made_by_all(code)?.then(|| mem::replace(comm, HostComm(made))))
 }
 
 /// True if a communicator has a graph of the host. Local.
