@@ -224,15 +224,26 @@ fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
     let others = env::var_os("LD_PRELOAD").unwrap_or_default();
     let all: Vec<OsString> = all.into_iter().map(PathBuf::into_os_string).collect();
     let (recorder, libraries) = all.split_at(usize::from(with.recorder));
-    Ok(among(recorder, libraries, &others))
+    let sanitizer = program::sanitizer(program).map(PathBuf::into_os_string);
+    Ok(among(sanitizer, recorder, libraries, &others))
 }
 
-/// The value of `LD_PRELOAD`. The recorder comes first, since it counts the program's calls. Tools that are already
-/// preloaded stay in front of the libraries: they must see which communicators a program creates. An MPI does not stay
-/// in front.
-fn among(recorder: &[OsString], libraries: &[OsString], others: &OsStr) -> OsString {
+/// The value of `LD_PRELOAD`. A sanitizer's runtime comes first, the program's own or one that is already preloaded; then
+/// the recorder, since it counts the program's calls. Tools that are already preloaded stay in front of the libraries:
+/// they must see which communicators a program creates. An MPI does not stay in front.
+fn among(
+    sanitizer: Option<OsString>,
+    recorder: &[OsString],
+    libraries: &[OsString],
+    others: &OsStr,
+) -> OsString {
     let others = others.as_encoded_bytes().split(|byte| b" :".contains(byte));
-    let others: Vec<_> = others.filter(|path| !path.is_empty()).map(OsStr::from_bytes).collect();
+    let others = others.filter(|path| !path.is_empty()).map(OsStr::from_bytes);
+    let (mut first, others): (Vec<_>, Vec<_>) =
+        others.partition(|path| program::is_sanitizer(path.as_bytes()));
+    if first.is_empty() {
+        first.extend(sanitizer.as_deref());
+    }
     let is_mpi = |path: &&OsStr| {
         let name = path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         name.starts_with(b"libmpi") || name.starts_with(b"libsimgrid")
@@ -242,7 +253,8 @@ fn among(recorder: &[OsString], libraries: &[OsString], others: &OsStr) -> OsStr
     let recorder = recorder.iter().map(OsString::as_os_str);
     let libraries = libraries.iter().map(OsString::as_os_str);
     let tools = tools.iter().copied();
-    let all = recorder.chain(tools).chain(libraries).chain(mpis.iter().copied());
+    let all = first.into_iter().chain(recorder).chain(tools).chain(libraries);
+    let all = all.chain(mpis.iter().copied());
     all.collect::<Vec<_>>().join(OsStr::new(":"))
 }
 
@@ -332,7 +344,7 @@ mod tests {
     fn libraries_are_behind_tools_and_in_front_of_mpis() {
         let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
         let value = |recorder, libraries, others| {
-            among(&words(recorder), &words(libraries), OsStr::new(others))
+            among(None, &words(recorder), &words(libraries), OsStr::new(others))
         };
         assert_eq!(value("", "own", ""), "own");
         assert_eq!(
@@ -344,5 +356,25 @@ mod tests {
             "tool.so:own:/a/libmpich.so.12:libmpi.so"
         );
         assert_eq!(value("record", "", "tool.so:libmpi.so"), "record:tool.so:libmpi.so");
+        assert_eq!(value("record", "own", "libjemalloc.so.2"), "record:libjemalloc.so.2:own");
+    }
+
+    #[test]
+    fn a_sanitizers_runtime_is_first() {
+        let value = |sanitizer: Option<&str>, others: &str| {
+            let words = |word: &str| [OsString::from(word)];
+            among(sanitizer.map(Into::into), &words("record"), &words("own"), OsStr::new(others))
+        };
+        assert_eq!(value(Some("/lib/libasan.so.8"), ""), "/lib/libasan.so.8:record:own");
+        assert_eq!(value(Some("/a/libtsan.so.2"), "tool.so"), "/a/libtsan.so.2:record:tool.so:own");
+        let twice = value(Some("/lib/libasan.so.8"), "tool.so /usr/lib/libasan.so.8");
+        assert_eq!(twice, "/usr/lib/libasan.so.8:record:tool.so:own");
+        assert_eq!(value(None, "libtcmalloc.so.4"), "record:libtcmalloc.so.4:own");
+        for name in ["libhwasan.so.0", "/a/libclang_rt.asan-x86_64.so", "libclang_rt.tsan.so"] {
+            assert!(program::is_sanitizer(name.as_bytes()), "{name}");
+        }
+        for name in ["libasanity.so", "libubsan.so.1", "/libasan.so.8/libtool.so", "lib"] {
+            assert!(!program::is_sanitizer(name.as_bytes()), "{name}");
+        }
     }
 }

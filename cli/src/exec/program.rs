@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -79,17 +79,43 @@ pub(crate) fn linked_mpi(program: &Path) -> Option<PathBuf> {
     // The loader reads all that a program is linked with, so it is asked once of each.
     static KNOWN: Mutex<BTreeMap<PathBuf, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(program.to_owned()).or_insert_with(|| ask_loader(program)).clone()
+    known.entry(program.to_owned()).or_insert_with(|| find_needed(program, is_mpi)).clone()
 }
 
-fn ask_loader(program: &Path) -> Option<PathBuf> {
+/// The runtime of the sanitizer with which a program is built, as its loader finds it.
+pub(super) fn sanitizer(program: &Path) -> Option<PathBuf> {
+    let file = File::open(program).ok()?;
+    let length = file.metadata().ok()?.len();
+    let read = |start: u64, size: u64| {
+        // An invalid size must not allocate memory.
+        let size = size.min(length.checked_sub(start)?);
+        let mut bytes = vec![0; usize::try_from(size).ok()?];
+        file.read_exact_at(&mut bytes, start).is_ok().then_some(bytes)
+    };
+    let name = elf::needed(read)?.into_iter().find(|name| is_sanitizer(name.as_bytes()))?;
+    // Without its directory, the programs that this one starts may not find it.
+    Some(find_needed(program, |needed| needed == name).unwrap_or_else(|| name.into()))
+}
+
+/// True if this is the file of a sanitizer's runtime, of gcc or of clang, which ends a program in which another library
+/// comes before it.
+pub(super) fn is_sanitizer(file: &[u8]) -> bool {
+    let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    ["asan", "hwasan", "tsan"].iter().any(|kind| {
+        let begins = |by: &str| name.starts_with(format!("{by}{kind}").as_bytes());
+        begins("libclang_rt.") || begins("lib") && name[3 + kind.len()..].starts_with(b".so")
+    })
+}
+
+/// The library that a program needs directly or indirectly by such a name, as its loader finds it.
+fn find_needed(program: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let loader = loader(program).filter(|loader| !loader.is_empty())?;
     // Both glibc's and musl's loader support this, without running the program.
     let list = Command::new(loader).arg("--list").arg(program).output().ok()?;
     let text = String::from_utf8_lossy(&list.stdout);
     text.lines().find_map(|line| {
         let (name, found) = line.trim().split_once(" => ")?;
-        is_mpi(name).then(|| found.split(" (").next().unwrap_or_default().into())
+        is_wanted(name).then(|| found.split(" (").next().unwrap_or_default().into())
     })
 }
 

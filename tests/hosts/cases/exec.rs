@@ -2,6 +2,8 @@
 //! process without MPI loads none; among several libraries, the one built for the MPI is used, and only files that
 //! others cannot have written. No rank ends while others run.
 
+mod sanitized;
+
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -108,6 +110,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     trusted_files(&mut session, &programs)?;
     no_rank_alone(&mut session, &programs)?;
     missed_gain(&mut session, &programs);
+    sanitized::run(&mut session);
     session.verdict()
 }
 
