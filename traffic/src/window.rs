@@ -2,6 +2,7 @@
 //! a program.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -200,32 +201,55 @@ fn fold_bodies(mut steps: Vec<Step>, length: usize) -> Vec<Step> {
     // Items before this index are final.
     let mut folded = Vec::new();
     let mut done = 0;
-    while at + length < steps.len() {
-        let alike = (at..steps.len() - length)
-            .take_while(|i| same(&steps[*i], &steps[*i + length]))
-            .count();
-        let times = alike / length + 1;
-        if times > 1 {
-            folded.extend(steps[done..at].iter_mut().map(take));
-            let mut bodies = steps[at..at + times * length].chunks_mut(length);
-            let mut body: Vec<Step> =
-                bodies.next().map_or_else(Vec::new, |body| body.iter_mut().map(take).collect());
-            for other in bodies {
-                body.iter_mut().zip(&*other).for_each(|(sum, step)| add(sum, step));
-            }
-            body.iter_mut().for_each(|sum| divide(sum, times as u64));
-            folded.push(Step::Loop { times: times as u32, steps: body });
-            at += times * length;
-            done = at;
-        } else {
-            at += alike + 1;
+    loop {
+        let alike = |i: usize| same(&steps[i], &steps[i + length]);
+        let Some(repeated) = first_run(at..steps.len().saturating_sub(length), length, alike)
+        else {
+            break;
+        };
+        at = repeated.start;
+        let times = repeated.len() / length + 1;
+        folded.extend(steps[done..at].iter_mut().map(take));
+        let mut bodies = steps[at..at + times * length].chunks_mut(length);
+        let mut body: Vec<Step> =
+            bodies.next().map_or_else(Vec::new, |body| body.iter_mut().map(take).collect());
+        for other in bodies {
+            body.iter_mut().zip(&*other).for_each(|(sum, step)| add(sum, step));
         }
+        body.iter_mut().for_each(|sum| divide(sum, times as u64));
+        folded.push(Step::Loop { times: times as u32, steps: body });
+        at += times * length;
+        done = at;
     }
     if done == 0 {
         return steps;
     }
     folded.extend(steps[done..].iter_mut().map(take));
     folded
+}
+
+/// The first of the longest runs of indices that pass a test, if it has at least `length` of them. Such a run includes
+/// one of any `length` consecutive indices, so most are never tested: a process writes its window while others wait.
+fn first_run(
+    all: Range<usize>,
+    length: usize,
+    mut passes: impl FnMut(usize) -> bool,
+) -> Option<Range<usize>> {
+    let Range { mut start, end } = all;
+    while start + length <= end {
+        let probe = start + length - 1;
+        if !passes(probe) {
+            start = probe + 1;
+            continue;
+        }
+        let first = (start..probe).rev().find(|i| !passes(*i)).map_or(start, |i| i + 1);
+        let last = (probe + 1..end).find(|i| !passes(*i)).unwrap_or(end);
+        if last - first >= length {
+            return Some(first..last);
+        }
+        start = last + 1;
+    }
+    None
 }
 
 fn take(step: &mut Step) -> Step {
@@ -317,6 +341,40 @@ mod tests {
         let before: Vec<u32> = events.iter().map(|(call, _)| *call).take(found.len()).collect();
         assert!(found.len() > 500 && found == before);
         assert_eq!(window.nanoseconds, 1000 * found.len() as u64 / MOST_EVENTS as u64);
+    }
+
+    #[test]
+    fn runs_are_found_with_few_tests() {
+        let mut state = 1u64;
+        let mut random = |most: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % most
+        };
+        for _ in 0..2000 {
+            let passing = 1 + random(12);
+            let all: Vec<bool> = (0..random(60)).map(|_| random(13) < passing).collect();
+            let length = 1 + random(8) as usize;
+            let start = random(10) as usize;
+            let mut ends = start;
+            let mut expected = None;
+            for run in all.get(start..).unwrap_or_default().chunk_by(|one, next| one == next) {
+                if run[0] && run.len() >= length && expected.is_none() {
+                    expected = Some(ends..ends + run.len());
+                }
+                ends += run.len();
+            }
+            assert_eq!(first_run(start..all.len(), length, |i| all[i]), expected, "{all:?}");
+        }
+        // In a window without repetitions, all lengths together take fewer tests than ten for each call.
+        let mut tests = 0;
+        for length in 1..=LONGEST_BODY {
+            let found = first_run(0..MOST_EVENTS - length, length, |_| {
+                tests += 1;
+                false
+            });
+            assert_eq!(found, None);
+        }
+        assert!(tests < 10 * MOST_EVENTS, "{tests}");
     }
 
     #[test]
