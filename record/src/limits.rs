@@ -29,9 +29,10 @@ static LIMITS: OnceLock<(Limits, u32)> = OnceLock::new();
 /// The number of [`FRACTIONS`] that the recorder has exceeded.
 static EXCEEDED: AtomicU8 = AtomicU8::new(0);
 
-/// The ticks at the start, and the ticks that the recorder has taken since.
+/// The ticks at the start, the ticks that the recorder has taken in calls since, and the nanoseconds of single events.
 static START: AtomicU64 = AtomicU64::new(0);
 static COST: AtomicU64 = AtomicU64::new(0);
+static ONCE: AtomicU64 = AtomicU64::new(0);
 
 /// What a recording with limits keeps.
 #[derive(Clone, Copy, PartialEq)]
@@ -86,7 +87,8 @@ pub(crate) fn has_stopped() -> bool {
 
 /// The nanoseconds that the recorder took.
 pub(crate) fn nanoseconds() -> u64 {
-    (COST.load(Ordering::Relaxed) as f64 * ticks::nanoseconds()) as u64
+    let of_calls = (COST.load(Ordering::Relaxed) as f64 * ticks::nanoseconds()) as u64;
+    of_calls + ONCE.load(Ordering::Relaxed)
 }
 
 /// Counts the recorder's time in a call that represents this many, and checks whether it is too long.
@@ -99,7 +101,7 @@ pub(crate) fn count(ticks: u64, calls: u64) {
     EXCEEDED.fetch_max(exceeded as u8, Ordering::Relaxed);
 }
 
-/// Counts the ticks of a single event.
-pub(crate) fn count_once(ticks: u64) {
-    COST.fetch_add(ticks, Ordering::Relaxed);
+/// Counts the nanoseconds of a single event.
+pub(crate) fn count_once(nanoseconds: u64) {
+    ONCE.fetch_add(nanoseconds, Ordering::Relaxed);
 }

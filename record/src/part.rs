@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use cartograph_shim::say;
 use cartograph_traffic::{Line, Process, Work};
 
+use crate::work::Amount;
 use crate::{limits, work};
 
 /// The variable that names the directory.
@@ -250,11 +251,15 @@ impl Part {
         (process.complete, process.lines) = (complete, written.kept.len());
         process.nanoseconds = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         (process.cost, process.stopped) = (limits::nanoseconds(), limits::has_stopped());
-        process.work.add(work::take());
+        if !is_clock() {
+            let Amount { work, pattern } = work::take();
+            process.work.add(work);
+            process.pattern = Some(process.pattern.unwrap_or(0).wrapping_add(pattern));
+        }
         let appended = text(process, &written.kept).and_then(|text| self.append(&text));
         if appended.is_ok() {
             process.part += 1;
-            process.work = Work::default();
+            (process.work, process.pattern) = (Work::default(), None);
             written.kept.clear();
         }
         written.failure = appended.err();

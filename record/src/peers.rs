@@ -44,6 +44,13 @@ impl Peers {
         }
     }
 
+    /// True for `MPI_COMM_WORLD`.
+    #[inline]
+    pub(crate) fn are_world(self) -> bool {
+        // SAFETY: compares handles.
+        matches!(self, Self::Comm(comm) if unsafe { sys::cr_is_world(comm) } != 0)
+    }
+
     /// The ranks in `MPI_COMM_WORLD`, if any.
     pub(crate) fn in_world(self, ranks: &[c_int]) -> Vec<Option<u32>> {
         let mut world = vec![-1; ranks.len()];
@@ -85,6 +92,13 @@ pub(crate) fn sources(comm: MPI_Comm) -> Vec<c_int> {
         ranks.clear();
     }
     ranks
+}
+
+/// The number of processes to which an all-to-all sends.
+pub(crate) fn size(comm: MPI_Comm) -> c_int {
+    let mut own = 0;
+    // SAFETY: a communicator with which the host has just succeeded, and a place for a rank.
+    unsafe { sys::cr_all(comm, &raw mut own) }
 }
 
 /// A hash of the processes of a communicator, the same in all of them, and their number; `None` for an

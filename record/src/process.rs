@@ -82,6 +82,7 @@ fn own() -> Option<Process> {
         cost: 0,
         stopped: false,
         work: Work::default(),
+        pattern: None,
         lines: 0,
     })
 }

@@ -1,35 +1,28 @@
-//! The work of the process: how much it sends, regardless of the destination. In a recording of `work`, nothing else is
-//! counted: a call then costs little more than reading a flag.
+//! The work of the process: how much it sends, and to which processes as one number. In a recording of `work`, nothing
+//! else is counted: a call then costs little more than reading a flag.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use cartograph_traffic::Work;
 
 use crate::outermost;
-use crate::sent::{Block, Sent};
 
 static MESSAGES: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 static COLLECTIVES: AtomicU64 = AtomicU64::new(0);
+static PATTERN: AtomicI64 = AtomicI64::new(0);
 
-/// The work of a call.
-pub(crate) fn of(sent: &Sent) -> Work {
-    match sent {
-        Sent::One(_, block) => blocks(std::slice::from_ref(block)),
-        Sent::Many(_, all) | Sent::Neighbors(_, _, all) | Sent::All(_, _, all) => blocks(all),
-        Sent::Calls(_) => Work { collectives: 1, ..Work::default() },
-    }
+/// The amount that a call sends.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Amount {
+    pub(crate) work: Work,
+    /// Its bytes, weighted by the process that they go to or come from.
+    pub(crate) pattern: i64,
 }
 
-fn blocks(blocks: &[Block]) -> Work {
-    let sent = || blocks.iter().filter(|block| block.rank >= 0);
-    let bytes = sent().fold(0, |sum: u64, block| sum.saturating_add(block.bytes));
-    Work { messages: sent().count() as u64, bytes, collectives: 0 }
-}
-
-/// Counts work.
+/// Counts an amount.
 #[inline]
-pub(crate) fn add(work: Work) {
+pub(crate) fn add(Amount { work, pattern }: Amount) {
     for (sum, more) in
         [(&MESSAGES, work.messages), (&BYTES, work.bytes), (&COLLECTIVES, work.collectives)]
     {
@@ -43,6 +36,11 @@ pub(crate) fn add(work: Work) {
             sum.store(sum.load(Ordering::Relaxed) + more, Ordering::Relaxed);
         }
     }
+    if outermost::has_threads() {
+        PATTERN.fetch_add(pattern, Ordering::Relaxed);
+    } else {
+        PATTERN.store(PATTERN.load(Ordering::Relaxed).wrapping_add(pattern), Ordering::Relaxed);
+    }
 }
 
 /// The messages and collectives since the last call of [`take`].
@@ -50,9 +48,10 @@ pub(crate) fn messages_and_collectives() -> [u64; 2] {
     [&MESSAGES, &COLLECTIVES].map(|sum| sum.load(Ordering::Relaxed))
 }
 
-/// Takes the work since the last call of this function.
-pub(crate) fn take() -> Work {
+/// Takes the amount since the last call of this function.
+pub(crate) fn take() -> Amount {
     let [messages, bytes, collectives] =
         [&MESSAGES, &BYTES, &COLLECTIVES].map(|sum| sum.swap(0, Ordering::Relaxed));
-    Work { messages, bytes, collectives }
+    let pattern = PATTERN.swap(0, Ordering::Relaxed);
+    Amount { work: Work { messages, bytes, collectives }, pattern }
 }

@@ -49,6 +49,8 @@ struct PartsSoFar {
     /// From its last part.
     cost: u64,
     stopped: bool,
+    /// The sum of all parts, if all of them have one.
+    pattern: Option<i64>,
     grids: usize,
 }
 
@@ -192,6 +194,8 @@ impl PartialRecording {
         }
         (known.parts, known.complete) = (part.saturating_add(1), complete);
         (known.cost, known.stopped) = (process.cost, process.stopped);
+        let before = if part == 0 { Some(0) } else { known.pattern };
+        known.pattern = before.zip(process.pattern).map(|(sum, more)| sum.saturating_add(more));
         if part == 0 {
             let host =
                 NodeIdentity { name: process.host.clone(), address: process.address.clone() };
@@ -213,6 +217,9 @@ impl PartialRecording {
         recording.cut_short = processes.values().filter(|known| !known.complete).count();
         recording.stopped = processes.values().filter(|known| known.stopped).count();
         processes.values().for_each(|known| add(&mut recording.cost, known.cost));
+        let is_whole = recording.missing() + recording.stopped == 0;
+        let patterns = processes.values().map(|known| known.pattern).filter(|_| is_whole);
+        recording.patterns = patterns.collect::<Option<_>>().unwrap_or_default();
         for (grid, places) in grids {
             let (along, elsewhere) = along(&grid, &places, &edges);
             let same = |known: &&mut Topology| {

@@ -92,6 +92,7 @@ mod tests {
                 cost: 36_000_000_000,
                 stopped: false,
                 work: Work { messages: 1 << 40, bytes: 1 << 50, collectives: 1 << 40 },
+                pattern: Some(-(1 << 60)),
                 lines: sums + grids + 3,
             };
             let sum =

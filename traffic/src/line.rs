@@ -91,6 +91,10 @@ pub struct Process {
     /// The work of the process since its previous part.
     #[serde(default, skip_serializing_if = "is_default")]
     pub work: Work,
+    /// The bytes of this work, each multiplied by the [weight](crate::partner_weight) of the other process; `None` in
+    /// recordings of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<i64>,
     /// The number of lines that follow.
     pub lines: usize,
 }

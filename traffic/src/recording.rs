@@ -107,6 +107,9 @@ pub struct Recording {
     pub stopped: usize,
     /// The work of all processes together.
     pub work: Work,
+    /// The weighted bytes of each rank, which tell whether two runs sent them to the same ranks; empty if they are
+    /// unknown for a rank.
+    pub patterns: Vec<i64>,
     /// The messages between ranks, ascending by sender and receiver, including those of a process to itself.
     pub edges: Vec<Edge>,
     /// The grids, in the order of their names and sizes.
@@ -170,6 +173,7 @@ mod tests {
             cost: 10,
             stopped: rank == 5,
             work: Work { messages: 1, bytes: u64::from(rank), collectives: 2 },
+            pattern: Some(-10 * i64::from(rank)),
             lines: lines.len(),
         };
         std::iter::once(&Line::Process(process))
@@ -238,6 +242,14 @@ mod tests {
         assert_eq!((recording.cut_short, recording.missing()), (1, 0));
         assert_eq!(recording.sent(1, 0), Count { messages: 3, bytes: 15 });
         assert_eq!(recording.collectives["MPI_Bcast"], 4);
+        assert_eq!(recording.patterns, [0, -30]);
+        // The patterns are unknown if a process did not write one, as in older versions, or stopped.
+        let patterns = |from: &str, to: &str| {
+            let parts = parts.iter().map(|part| part.replace(from, to)).collect::<Vec<_>>();
+            Recording::read(parts.iter().map(String::as_str)).unwrap().patterns
+        };
+        assert!(patterns("\"pattern\":0,", "").is_empty());
+        assert!(patterns("\"cost\":10,", "\"cost\":10,\"stopped\":true,").is_empty());
         let refused = |parts: &[&str]| Recording::read(parts.iter().copied()).unwrap_err();
         assert_eq!(refused(&[&parts[0], &parts[3]]), ReadError::PartMissing(1));
         assert_eq!(refused(&[&parts[0], &parts[2], &parts[2]]), ReadError::Twice(1));

@@ -2,6 +2,7 @@
 
 use cartograph_traffic::{Call, Collective};
 
+use super::amounts;
 use super::counts::{count, write_if};
 use super::locate::{locate, resolve};
 use super::numbers;
@@ -36,7 +37,7 @@ pub(crate) fn collective(sent: Sent) {
     }
     match sent {
         Sent::Calls(calls) => {
-            work::add(work::of(&sent));
+            work::add(amounts::of(&sent));
             let mut tally = tally();
             tally.call(calls.function, ticks);
             let is_due = tally.schedule.is_due();

@@ -2,6 +2,7 @@
 
 use cartograph_traffic::{Grid, Line, MOST_EVENTS, MOST_GRIDS};
 
+use super::amounts;
 use super::locate::{locate, resolve};
 use super::state::{tally, tally_patiently};
 use crate::limits::{self, Keeps};
@@ -19,6 +20,7 @@ fn lines((mut lines, window): (Vec<Line>, Option<Window>)) -> Vec<Line> {
 
 /// Starts checking whether a part is due.
 pub(crate) fn begin(rank: u32, size: u32) {
+    amounts::begin(rank);
     if let Some(keeps) = limits::begin(rank, size) {
         outermost::limit(keeps);
         if keeps == Keeps::Work {
@@ -47,10 +49,10 @@ pub(super) fn write_if(is_due: bool) {
 /// Writes the last part; `complete` if no further counts can follow.
 pub(crate) fn finish(complete: bool) {
     part::finish(complete, || {
-        let start = ticks::now();
+        let start = ticks::of_thread();
         let taken = tally_patiently()?.take(true);
         let lines = lines(taken);
-        limits::count_once(ticks::now().saturating_sub(start));
+        limits::count_once(ticks::of_thread().saturating_sub(start));
         Some(lines)
     });
 }
@@ -58,7 +60,7 @@ pub(crate) fn finish(complete: bool) {
 /// Counts the messages of a call.
 #[inline]
 pub(crate) fn count(sent: Sent) {
-    work::add(work::of(&sent));
+    work::add(amounts::of(&sent));
     if outermost::counts_only_work() {
         return;
     }

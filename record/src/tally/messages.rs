@@ -2,8 +2,9 @@
 
 use std::ffi::c_int;
 
-use cartograph_traffic::{Call, Work};
+use cartograph_traffic::Call;
 
+use super::amounts;
 use super::counts::{count, write_if};
 use super::locate::{locate, resolve, source};
 use super::requests::{Does, Pending, Persistent};
@@ -12,6 +13,7 @@ use crate::peers::{Peers, bits};
 use crate::sent::Sent;
 use crate::sys::{self, MPI_Comm, MPI_Request};
 use crate::window;
+use crate::work::Amount;
 use crate::{outermost, ticks, work};
 
 fn known_tag(tag: c_int) -> Option<i32> {
@@ -25,7 +27,7 @@ pub(crate) fn send(sent: Sent, tag: c_int, request: Option<MPI_Request>) {
     if block.rank < 0 {
         return;
     }
-    work::add(work::of(&sent));
+    work::add(amounts::of(&sent));
     if outermost::counts_only_work() {
         return;
     }
@@ -62,7 +64,7 @@ pub(crate) fn exchange(
     let is_open = window::is_open();
     match sent {
         Sent::One(peers, block) if is_open && block.rank >= 0 => {
-            work::add(work::of(&sent));
+            work::add(amounts::of(&sent));
             let (mut tally, other) = locate(peers, block.rank);
             if let Some(other) = other {
                 tally.add(other, block);
@@ -140,7 +142,7 @@ pub(crate) fn post_receive(request: MPI_Request, comm: MPI_Comm, from: c_int, ta
 pub(crate) fn keep_receive(request: MPI_Request, comm: MPI_Comm, from: c_int, tag: c_int) {
     let Some((mut tally, on)) = source(comm, from) else { return };
     let does = Does::Receive(on, known_tag(tag));
-    tally.requests.keep(bits(request), Persistent { work: Work::default(), does });
+    tally.requests.keep(bits(request), Persistent { amount: Amount::default(), does });
 }
 
 /// These requests are complete; the process waited since `began`.
@@ -185,7 +187,7 @@ pub(crate) fn not_done() {
 
 /// Stores the send of a persistent request, for its starts; `tag` is that of a message.
 pub(crate) fn keep(request: MPI_Request, sent: Sent, tag: Option<c_int>) {
-    let work = work::of(&sent);
+    let amount = amounts::of(&sent);
     let does = match sent {
         _ if outermost::counts_only_work() => Does::Nothing,
         Sent::One(peers, block) => Does::Send(resolve(peers, &[block]).into(), tag),
@@ -195,14 +197,14 @@ pub(crate) fn keep(request: MPI_Request, sent: Sent, tag: Option<c_int>) {
         }
         Sent::Calls(calls) => Does::Call(calls.function),
     };
-    tally().requests.keep(bits(request), Persistent { work, does });
+    tally().requests.keep(bits(request), Persistent { amount, does });
 }
 
 /// A persistent request has been started.
 pub(crate) fn started(request: MPI_Request) {
     let mut tally = tally();
-    let Some(Persistent { work, does }) = tally.requests.kept(bits(request)) else { return };
-    work::add(work);
+    let Some(Persistent { amount, does }) = tally.requests.kept(bits(request)) else { return };
+    work::add(amount);
     match does {
         _ if outermost::counts_only_work() => return,
         Does::Nothing => return,

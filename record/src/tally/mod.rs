@@ -1,9 +1,10 @@
 //! The counts: from the messages of a call to the lines of a part.
 //!
 //! - [`state`]: the counts under their lock, with [`tables`] of processes and [`requests`].
-//! - [`numbers`], [`locate`]: from a communicator's ranks to processes.
+//! - [`numbers`], [`locate`]: from a communicator's ranks to processes. [`amounts`]: the work of a call.
 //! - [`counts`], [`messages`], [`collectives`]: updates by calls.
 
+mod amounts;
 mod collectives;
 mod counts;
 mod locate;

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::state::tally;
 use super::tables::WORLD;
 use crate::peers::{Peers, slot};
-use crate::sys;
 
 /// The number of freed communicators and windows. Cached results for a handle from before may belong to another.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
@@ -25,14 +24,19 @@ thread_local! {
         const { [const { Cell::new((0, 0, 0)) }; REMEMBERED] };
 }
 
+/// Cached results for a handle are valid in the generation in which they were found.
+#[inline]
+pub(super) fn generation() -> u64 {
+    GENERATION.load(Ordering::Acquire)
+}
+
 /// The number of the table, created if needed.
 #[inline]
 pub(super) fn table(peers: Peers) -> u32 {
-    // SAFETY: compares handles.
-    if matches!(peers, Peers::Comm(comm) if unsafe { sys::cr_is_world(comm) } != 0) {
+    if peers.are_world() {
         return WORLD;
     }
-    let generation = GENERATION.load(Ordering::Acquire);
+    let generation = generation();
     let handle = peers.handle();
     let place = slot(handle, REMEMBERED_BITS);
     let (known, then, table) = KNOWN.with(|known| known[place].get());

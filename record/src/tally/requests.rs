@@ -3,11 +3,11 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use cartograph_traffic::Work;
 use rustc_hash::FxHashMap;
 
 use crate::peers::slot;
 use crate::sent::Block;
+use crate::work::Amount;
 
 /// The most requests whose completion is awaited: some that were freed may have been taken for others.
 const MOST_PENDING: usize = 1 << 16;
@@ -28,11 +28,11 @@ pub(super) struct Pending {
 /// A persistent request, and the effect of each start.
 #[derive(Clone)]
 pub(super) struct Persistent {
-    pub(super) work: Work,
+    pub(super) amount: Amount,
     pub(super) does: Does,
 }
 
-/// The effects that are counted besides its work.
+/// The effects that are counted besides its amount.
 #[derive(Clone)]
 pub(super) enum Does {
     Nothing,

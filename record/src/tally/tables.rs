@@ -15,6 +15,8 @@ pub(super) struct Table {
     /// sent.
     pub(super) ranks: FxHashMap<c_int, Option<u32>>,
     pub(super) neighbors: Option<Arc<[c_int]>>,
+    /// The weights of all ranks, if an all-to-all needed them.
+    pub(super) weights: Option<Arc<[i32]>>,
     /// For collectives of the window, if known.
     pub(super) group: Option<Option<(u64, u32)>>,
 }
