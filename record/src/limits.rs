@@ -85,8 +85,11 @@ pub(crate) fn has_stopped() -> bool {
     EXCEEDED.load(Ordering::Relaxed) >= 3
 }
 
-/// The nanoseconds that the recorder took.
+/// The nanoseconds that the recorder took; 0 without limits.
 pub(crate) fn nanoseconds() -> u64 {
+    if LIMITS.get().is_none() {
+        return 0;
+    }
     let of_calls = (COST.load(Ordering::Relaxed) as f64 * ticks::nanoseconds()) as u64;
     of_calls + ONCE.load(Ordering::Relaxed)
 }

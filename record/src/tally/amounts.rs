@@ -77,9 +77,7 @@ fn weights(comm: MPI_Comm) -> Arc<[i32]> {
 #[inline]
 pub(super) fn of(sent: &Sent) -> Amount {
     match sent {
-        Sent::One(peers, block) => {
-            blocks(std::slice::from_ref(block), |rank| weight(*peers, rank))
-        }
+        Sent::One(peers, block) => blocks(std::slice::from_ref(block), |rank| weight(*peers, rank)),
         Sent::Many(peers, all) => blocks(all, |rank| weight(*peers, rank)),
         Sent::Neighbors(_, comm, all) => blocks(all, |rank| weight(Peers::Comm(*comm), rank)),
         Sent::All(_, comm, all) => {

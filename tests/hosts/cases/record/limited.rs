@@ -43,6 +43,14 @@ impl Recorder<'_, '_> {
             let right = all && goes_on && has("{\"window\":") && has("{\"sent\":");
             self.session.check(&format!("one that costs little does not, with {keeps}"), right);
         }
+        // Their loops are searched for in MPI_Finalize.
+        let irregular = "c_tests/record/record_irregular.c";
+        let irregular = self.session.compile("irregular", irregular, &["-O2"]);
+        self.busy("calls", &[word(&irregular)]);
+        let cost = Parts::read(&self.traffic).captured(0, r#""complete":true,.*"cost":(\d+),"#);
+        let right = cost.parse().is_ok_and(|cost: u64| cost < 20_000_000);
+        self.session.check("the end of calls without a pattern takes little", right);
+        self.busy("work", &[&program, "1", "300"]);
         let small = fs::read_dir(&self.traffic).is_ok_and(|files| {
             files.flatten().all(|file| file.metadata().is_ok_and(|file| file.len() < 500))
         });

@@ -4,6 +4,7 @@
 mod kept;
 mod limited;
 mod parts;
+mod patterns;
 mod tools;
 mod weights;
 mod wrapped;
@@ -49,6 +50,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         session: &mut session,
     };
     recorder.counted();
+    recorder.patterns();
     recorder.callbacks();
     recorder.clock();
     recorder.window()?;
@@ -168,6 +170,8 @@ impl Recorder<'_, '_> {
             self.session.check(what, parts.has(3, pattern));
         }
         let work = |parts: &Parts| (0..5).map(|rank| parts.work(rank)).collect::<Vec<_>>();
+        let pattern = |parts: &Parts| (0..5).map(|rank| parts.pattern(rank)).collect::<Vec<_>>();
+        let patterns = pattern(&parts);
         let all = work(&parts);
         let sums = (0..5).zip(&all).all(|(rank, work)| work.starts_with(&parts.sum(rank)));
         self.session.check("the work is the sum of all messages", sums);
@@ -180,7 +184,9 @@ impl Recorder<'_, '_> {
         let command = command();
         let exec = [word(&command), "exec", "--record", word(&self.traffic), "--limited", "work"];
         let ran = self.session.run(5, &[], &[&exec, &[&*program][..]].concat());
-        let right = ran && self.session.is_quiet() && work(&Parts::read(&self.traffic)) == all;
+        let again = Parts::read(&self.traffic);
+        let right = ran && self.session.is_quiet();
+        let right = right && work(&again) == all && pattern(&again) == patterns;
         let right = right && self.lines("\"lines\":0}") == 5;
         self.session.check("nothing but the work is recorded, and all of it", right);
 

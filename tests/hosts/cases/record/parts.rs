@@ -79,6 +79,11 @@ impl Parts {
         self.captured(rank, r#"^\{"process":.*,"work":\{([^}]*)\}"#)
     }
 
+    /// The weighted bytes in the only part of a rank.
+    pub(super) fn pattern(&self, rank: u32) -> String {
+        self.captured(rank, r#"^\{"process":.*,"pattern":(-?\d+),"#)
+    }
+
     /// The sum of its messages, as it is in its work.
     pub(super) fn sum(&self, rank: u32) -> String {
         let number = Regex::new(r#""messages":(\d+),"bytes":(\d+)"#).expect("a pattern");
