@@ -122,9 +122,8 @@ impl Profile {
             dims.parse::<BoxShape>().map_err(|error| error.to_string())?;
             settings.push(("CARTOGRAPH_DIMS", dims.clone()));
         }
-        if !self.moves_grids {
-            settings.push(("CARTOGRAPH_REORDER", "off".to_owned()));
-        }
+        let reorder = if self.moves_grids { "on" } else { "off" };
+        settings.push(("CARTOGRAPH_REORDER", reorder.to_owned()));
         if self.combines_blocks {
             settings.push(("CARTOGRAPH_COMBINE", "on".to_owned()));
         }
@@ -180,11 +179,14 @@ mod tests {
         let others = [
             (Profile { schema: SCHEMA + 1, ..profile.clone() }, "version 2"),
             (Profile { program: "app\u{1b}[2J".into(), ..profile.clone() }, "control characters"),
-            (Profile { dims: Some("4\0".into()), ..profile }, "control characters"),
+            (Profile { dims: Some("4\0".into()), ..profile.clone() }, "control characters"),
         ];
         for (other, why) in others {
             assert!(Profile::parse(other.json().as_bytes()).unwrap_err().contains(why));
         }
+        // Without this, ranks would be kept in a program of which nothing is known.
+        let settings = profile.settings_for(OsStr::new("app"), (None, None)).unwrap();
+        assert!(settings.contains(&("CARTOGRAPH_REORDER", "on".to_owned())), "{settings:?}");
         // A later version has other fields.
         let why = Profile::parse(br#"{"schema":2,"name":"app"}"#).unwrap_err();
         assert!(why.contains("has format version 2"), "{why}");

@@ -88,8 +88,9 @@ pub static ALL: [&dyn Known; 21] = [
 /// The constructors that may reorder ranks.
 pub static REORDER: Setting<Policy> = Setting {
     name: "CARTOGRAPH_REORDER",
-    text: "off: no reordering; on (default): grids and graphs with reorder = 1; all: distributed graphs too; always: \
-           also with reorder = 0; scramble:SEED[:CONSTRUCTOR+...]: random order in all or some constructors, to test \
+    text: "off: no reordering; known (default): grids and graphs with reorder = 1 in programs that are linked with \
+           Cartograph or passed cartograph try; on: in all programs; all: distributed graphs too; always: also with \
+           reorder = 0; scramble:SEED[:CONSTRUCTOR+...]: random order in all or some constructors, to test \
            the program; scramble0: rank 0 moved too",
     is_public: true,
     names_file: nothing,
@@ -364,7 +365,7 @@ mod tests {
         let complaint = complaint.unwrap();
         assert!(complaint.starts_with("CARTOGRAPH_REORDER: invalid value 'al' (expected off, "));
         assert!(complaint.ends_with("; using off"), "{complaint}");
-        assert_eq!(REORDER.read(None).0.reorder, Reorder::On);
+        assert_eq!(REORDER.read(None).0.reorder, Reorder::Known);
         assert_eq!(
             COMBINE.read(Some("yes")),
             (

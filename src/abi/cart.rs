@@ -11,7 +11,7 @@ use crate::engine::arguments::Function;
 use crate::engine::combine::Combine;
 use crate::engine::create;
 use crate::host::advisor::{HostAdvisor, weights};
-use crate::host::attributes;
+use crate::host::attributes::{self, TopologyAttribute};
 use crate::host::call_settings::call_settings;
 use crate::host::create::{construct, publish};
 use crate::host::sys::{self, MPI_Comm};
@@ -216,6 +216,30 @@ pub(crate) unsafe fn cart_coords(
     coords: *mut c_int,
 ) -> CheckedResult {
     let grid = as_kind(found, as_cart)?;
+    if let Some(attached) = found.filter(|attached| attached.watch.is_set()) {
+        // SAFETY: as the caller promises.
+        return unsafe { watched_coords(attached, rank, maxdims, coords) };
+    }
+    // SAFETY: as the caller promises.
+    unsafe { coords_of(grid, rank, maxdims, coords) }
+}
+
+/// [`cart_coords`] on a process that watches. A function of its own, so that others keep nothing for it in registers.
+#[cold]
+#[inline(never)]
+unsafe fn watched_coords(
+    attached: &TopologyAttribute,
+    rank: c_int,
+    maxdims: c_int,
+    coords: *mut c_int,
+) -> CheckedResult {
+    attached.watch.notice(rank);
+    // SAFETY: as the caller promises.
+    unsafe { coords_of(as_kind(Some(attached), as_cart)?, rank, maxdims, coords) }
+}
+
+#[inline(always)]
+unsafe fn coords_of(grid: &Cart, rank: c_int, maxdims: c_int, coords: *mut c_int) -> CheckedResult {
     let room = length("maxdims", maxdims)?.min(grid.ndims());
     // SAFETY: the caller's array has room for all of them.
     grid.coords(rank, unsafe { output("coords", coords, room)? })?;

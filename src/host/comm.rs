@@ -187,8 +187,8 @@ impl Comm for HostComm {
         Ok(())
     }
 
-    fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6]> {
-        let mut own = [0; 6];
+    fn scatter(&self, rows: &[[i32; 7]]) -> Result<[i32; 7]> {
+        let mut own = [0; 7];
         let length = own.len() as c_int;
         // SAFETY: on rank 0 a row for each process, which is not read elsewhere, and room for one.
         check(unsafe {

@@ -36,6 +36,12 @@ pub(crate) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_C
             attach(comm, topology, shared, (made.host_graph, made.pairing), made.combine)?.0
         }
     };
+    if let Some(old_rank) = made.watched
+        // SAFETY: the program does not have the communicator yet.
+        && let Ok(Some(attached)) = unsafe { attributes::attached(handle) }
+    {
+        attached.watch.set(old_rank);
+    }
     // SAFETY: the constructor has checked that the place is not null before it created anything.
     unsafe { place.write(handle) };
     Ok(())

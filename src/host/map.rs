@@ -25,7 +25,7 @@ pub(crate) fn new_rank(
     let or_none = |rank: Option<c_int>| rank.unwrap_or(sys::CG_UNDEFINED);
     let stay = or_none(Some(rank).filter(|rank| *rank < vertices));
     let settings = Settings::get().call_settings(function);
-    if settings.reorder == Reorder::Off || vertices == 0 {
+    if matches!(settings.reorder, Reorder::Off | Reorder::Known) || vertices == 0 {
         return Ok(stay);
     }
     Settings::get().complain_in_world();
@@ -38,7 +38,7 @@ pub(crate) fn new_rank(
         Some(runs) if runs.is_flat() => MachineKnowledge::OneNode,
         Some(_) => MachineKnowledge::Known,
     };
-    let decision = request.decide_alone(knowledge, || advisor.incompatible_program());
+    let decision = request.decide_alone(knowledge);
     if !decision.moving {
         return Ok(stay);
     }

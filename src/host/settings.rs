@@ -7,8 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
-use super::process::eprint_line;
-use super::process::origin;
+use super::process::{eprint_line, linked, origin};
 use super::{HostComm, family, sys};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
@@ -171,7 +170,10 @@ impl Settings {
     pub(crate) fn call_settings(&self, function: Function) -> CallSettings {
         let may_move = self.policy.by.has(function);
         CallSettings {
-            reorder: if may_move { self.policy.reorder } else { Reorder::Off },
+            reorder: match may_move {
+                true => self.policy.reorder.of_program(linked::is_linked),
+                false => Reorder::Off,
+            },
             info: None,
             reporting: self.report.is_some(),
             check: self.check,

@@ -375,5 +375,5 @@ fn dims_are_tried_if_the_user_asks() {
     let program = bench.script("program", "echo dims $CARTOGRAPH_DIMS $CARTOGRAPH_REORDER");
     let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
     let run = run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib"));
-    assert_eq!(run.stdout_only(), "dims 1x10\n");
+    assert_eq!(run.stdout_only(), "dims 1x10 on\n");
 }

@@ -1,10 +1,9 @@
-//! What a process knows about a communicator, its program and the user's wishes.
+//! What a process knows about a communicator and the user's wishes.
 
 use std::sync::Arc;
 
 use super::comm::Comm;
 use super::history::{History, Identities};
-use super::incompatible_program::IncompatibleProgram;
 use crate::machine::Machine;
 use crate::mapping::Csr;
 
@@ -32,9 +31,6 @@ pub trait Advisor<C: Comm> {
     ///
     /// The errors of the host's own calls.
     fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>, C::Error>;
-    /// The program that calls the constructor, if it must not be reordered. Called only on rank 0, when ranks are about
-    /// to be reordered.
-    fn incompatible_program(&self) -> Option<&'static IncompatibleProgram>;
     /// True if the communicator has a topology; the same on all processes.
     fn has_topology(&self) -> bool;
     /// A number of this process that no other process of the communicator has; the same on all communicators of the

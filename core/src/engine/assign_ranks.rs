@@ -1,6 +1,6 @@
 //! Assigns new ranks to processes: the reordering of a constructor.
 //!
-//! Rank 0 knows the nodes of all processes, plans, and sends every process its new rank: 24 bytes per process in one
+//! Rank 0 knows the nodes of all processes, plans, and sends every process its new rank: 28 bytes per process in one
 //! scatter, and nothing if all ranks are kept.
 
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use super::decision::{ReorderDecision, ReorderOutcome};
 use super::history::{Decided, Identities, Made, Order};
 use super::node_traffic::NodeTraffic;
 use super::survey::{Survey, order_of_new_ranks};
+use super::watcher::watcher;
 use crate::machine::Machine;
 use crate::mapping::{Csr, Grid, Options, Plan, follow_cart, last_plan};
 use crate::topology::TopologySummary;
@@ -46,6 +47,8 @@ pub(super) struct Assignment {
     pub(super) edges_from: i32,
     /// True if any process has another rank than before.
     pub(super) moved: bool,
+    /// True if this process is the [`watcher`].
+    pub(super) watches: bool,
 }
 
 /// "No rank", in a row of the scatter.
@@ -128,8 +131,12 @@ pub(super) fn assign_ranks<C: Comm>(
     plan: impl FnOnce(&Machine, &Options, Option<&Decided>) -> Option<PlannedMapping>,
 ) -> Result<(Assignment, Option<Placement>), C::Error> {
     let rank = comm.rank()?;
-    let stay =
-        Assignment { new_rank: (rank < vertices).then_some(rank), edges_from: rank, moved: false };
+    let stay = Assignment {
+        edges_from: rank,
+        moved: false,
+        watches: false,
+        new_rank: (rank < vertices).then_some(rank),
+    };
     if !decision.planning {
         return Ok((stay, None));
     }
@@ -190,16 +197,20 @@ pub(super) fn assign_ranks<C: Comm>(
         let rows = match &placement {
             Some(placement) => {
                 let applied = matches!(placement.outcome, ReorderOutcome::Applied { .. });
-                rows(placement.plan.as_ref().filter(|_| applied), size, orders)
+                rows(placement.plan.as_ref().filter(|_| applied), (size, dims), orders)
             }
             None => Vec::new(),
         };
-        let [new_rank, edges_from, words @ ..] = comm.scatter(&rows)?;
+        let [new_rank, edges_from, watches, words @ ..] = comm.scatter(&rows)?;
         orders = [[words[0], words[1]], [words[2], words[3]]].map(Order::of_words);
         match new_rank {
             STAY => stay,
-            NO_RANK => Assignment { new_rank: None, edges_from, moved: true },
-            new_rank => Assignment { new_rank: Some(new_rank), edges_from, moved: true },
+            new_rank => Assignment {
+                new_rank: (new_rank != NO_RANK).then_some(new_rank),
+                edges_from,
+                moved: true,
+                watches: watches != 0,
+            },
         }
     } else {
         stay
@@ -221,18 +232,24 @@ pub(super) fn assign_ranks<C: Comm>(
     Ok((assignment, placement.filter(|placement| decision.reporting || is_told(placement))))
 }
 
-/// For every old rank, its new rank, the new rank of the process whose old rank that is, and two orders.
-fn rows(plan: Option<&Plan>, size: i32, orders: [Option<Order>; 2]) -> Vec<[i32; 6]> {
-    let size = size as usize;
+/// For every old rank, its new rank, the new rank of the process whose old rank that is, whether it is the [`watcher`],
+/// and two orders. `dims` are the sides, if it is a grid.
+fn rows(
+    plan: Option<&Plan>,
+    (size, dims): (i32, Option<&[i32]>),
+    orders: [Option<Order>; 2],
+) -> Vec<[i32; 7]> {
     let [[a, b], [c, d]] = orders.map(Order::words);
-    let row = |new_rank, edges_from| [new_rank, edges_from, a, b, c, d];
+    let row = |new_rank, edges_from, watches| [new_rank, edges_from, watches, a, b, c, d];
     let Some(old_rank) = plan.and_then(|plan| plan.old_rank.as_ref()) else {
-        return vec![row(STAY, STAY); size];
+        return vec![row(STAY, STAY, 0); size as usize];
     };
-    let mut new_rank = vec![NO_RANK; size];
+    let watcher = dims.and_then(|dims| watcher(dims, old_rank, size));
+    let mut new_rank = vec![NO_RANK; size as usize];
     for (new, old) in (0..).zip(old_rank) {
         new_rank[*old as usize] = new;
     }
     let from = |new: i32| if new == NO_RANK { NO_RANK } else { new_rank[new as usize] };
-    new_rank.iter().map(|new| row(*new, from(*new))).collect()
+    let watches = |new| i32::from(watcher == Some(new));
+    new_rank.iter().map(|new| row(*new, from(*new), watches(*new))).collect()
 }

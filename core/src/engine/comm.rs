@@ -22,7 +22,7 @@ pub trait Comm: Sized {
     /// Broadcasts the bytes of `root`; every process knows the length.
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Self::Error>;
     /// Scatters rank 0's array: gives every process its part.
-    fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6], Self::Error>;
+    fn scatter(&self, rows: &[[i32; 7]]) -> Result<[i32; 7], Self::Error>;
     /// Gathers the words of all processes on rank 0, in rank order; empty elsewhere. At most `i32::MAX` words in all.
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Self::Error>;
     /// Sends `words` to one process and receives the words that another sends. Used only on communicators that the

@@ -22,6 +22,9 @@ pub struct Created<C> {
     /// True if the new communicator is known to have all processes of the old one with unchanged ranks; the same on all
     /// processes.
     pub keeps_ranks: bool,
+    /// The old rank of this process, if it is the one that watches whether the program still uses it on a reordered
+    /// grid.
+    pub watched: Option<i32>,
     /// The placement of ranks, if a report was requested.
     pub placement: Option<Placement>,
     /// True if neighborhood collectives are the host's native ones, as all processes agreed.
@@ -111,9 +114,10 @@ pub fn cart_create<C: Comm>(
         });
     let (all, (assignment, placement)) = keep(all, places)?;
     let keeps_ranks = !assignment.moved && grid.size() == size;
+    let watched = if assignment.watches { Some(comm.rank()?) } else { None };
     let made = split_members(comm, all, assignment, grid.size())?;
     let member = made.map(|made| (made, Topology::Cart(grid)));
-    Ok(Created { member, keeps_ranks, placement, host_graph, pairing, combine })
+    Ok(Created { member, keeps_ranks, watched, placement, host_graph, pairing, combine })
 }
 
 /// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
@@ -158,6 +162,7 @@ pub fn graph_create<C: Comm>(
         return Ok(Created {
             member: None,
             keeps_ranks: false,
+            watched: None,
             placement: None,
             host_graph: false,
             pairing: 0,
@@ -178,7 +183,7 @@ pub fn graph_create<C: Comm>(
     let keeps_ranks = !assignment.moved && graph.nnodes() == all.size()?;
     let made = split_members(comm, all, assignment, graph.nnodes())?;
     let member = made.map(|made| (made, Topology::Graph(graph)));
-    Ok(Created { member, keeps_ranks, placement, host_graph, pairing, combine })
+    Ok(Created { member, keeps_ranks, watched: None, placement, host_graph, pairing, combine })
 }
 
 /// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid of `comm` and the dimensions to keep; parts
@@ -216,7 +221,15 @@ pub fn cart_sub<C: Comm>(
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
     let member = Some((part, Topology::Cart(sub.grid)));
-    Ok(Created { member, keeps_ranks: false, placement: None, host_graph, pairing, combine })
+    Ok(Created {
+        member,
+        keeps_ranks: false,
+        watched: None,
+        placement: None,
+        host_graph,
+        pairing,
+        combine,
+    })
 }
 
 /// The communicator of the processes that have new ranks, in the order of these ranks. It is the communicator of all

@@ -1,11 +1,10 @@
-//! Decides whether a constructor reorders ranks: by the user's settings, the call's arguments, and the table of
-//! programs that must not be reordered.
+//! Decides whether a constructor reorders ranks: by the user's settings, the call's arguments, and whether the program
+//! is known to follow its new ranks.
 
 use super::advisor::{Advisor, MachineKnowledge};
 use super::check::Check;
 use super::combine::Combine;
 use super::comm::Comm;
-use super::incompatible_program::IncompatibleProgram;
 use super::policy::Reorder;
 use super::survey::needs_survey;
 use crate::mapping::Options;
@@ -49,55 +48,49 @@ enum Permission {
     Refused,
     NotAsked,
     NotConfirmed,
+    /// The program is not known to follow its new ranks.
+    Unknown,
     /// The old communicator has a topology.
     InPlace,
-    /// Reordering is allowed unless the communicator already has a topology.
+    /// Reordering is allowed unless the processes already have ranks in a topology.
     Granted,
-    /// As before, and also in programs that must not be reordered.
-    Tried,
-    /// Reordering is allowed even if processes already have ranks in a topology.
+    /// Reordering is allowed even then.
     Insisted,
-    /// Reordering is always allowed.
-    Forced,
 }
 
 impl Permission {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 8] = [
         Self::Off,
         Self::Refused,
         Self::NotAsked,
         Self::NotConfirmed,
+        Self::Unknown,
         Self::InPlace,
         Self::Granted,
-        Self::Tried,
         Self::Insisted,
-        Self::Forced,
     ];
 }
 
-/// The decision of rank 0, as a number: the lowest bits are these flags, the two bits at `KNOWLEDGE` are
-/// [`MachineKnowledge`], and the rest is the index of an [`IncompatibleProgram`] in its table, counted from 1.
+/// The decision of rank 0, as a number: these flags, and in the two bits at `KNOWLEDGE` a [`MachineKnowledge`].
 const REPORTING: i64 = 1;
 const SCRAMBLE: i64 = 2;
 const KNOWLEDGE: u32 = 2;
 const SURVEY: i64 = 16;
-const INCOMPATIBLE_PROGRAM: u32 = 5;
 
 impl ReorderRequest {
     fn permission(&self) -> Permission {
         let Self { reorder, distributed, has_topology, settings } = *self;
-        let at_random = settings.options.scramble.is_some();
         match settings.reorder {
             Reorder::Off => Permission::Off,
             _ if settings.info == Some(false) => Permission::Refused,
-            Reorder::Always => Permission::Forced,
+            Reorder::Always => Permission::Insisted,
             _ if !reorder => Permission::NotAsked,
-            Reorder::On if settings.info.is_none() && distributed => Permission::NotConfirmed,
-            Reorder::On if settings.info.is_none() && has_topology => Permission::InPlace,
-            Reorder::On if settings.info.is_none() && at_random => Permission::Tried,
-            Reorder::On if settings.info.is_none() => Permission::Granted,
-            _ if at_random => Permission::Forced,
-            _ => Permission::Insisted,
+            _ if settings.info == Some(true) => Permission::Insisted,
+            Reorder::All => Permission::Insisted,
+            Reorder::Known | Reorder::On if distributed => Permission::NotConfirmed,
+            Reorder::Known => Permission::Unknown,
+            Reorder::On if has_topology => Permission::InPlace,
+            Reorder::On => Permission::Granted,
         }
     }
 
@@ -118,13 +111,12 @@ impl ReorderRequest {
     /// Encodes the facts that only rank 0 contributes, as a nonnegative number.
     pub(super) fn encode_root<C: Comm>(&self, advisor: &impl Advisor<C>) -> i64 {
         let survey = || needs_survey(advisor);
-        self.encode(|| advisor.knowledge(), || advisor.incompatible_program(), survey)
+        self.encode(|| advisor.knowledge(), survey)
     }
 
     fn encode(
         &self,
         knowledge: impl FnOnce() -> MachineKnowledge,
-        incompatible_program: impl FnOnce() -> Option<&'static IncompatibleProgram>,
         survey: impl FnOnce() -> bool,
     ) -> i64 {
         // Useless facts are not determined, since that takes time.
@@ -132,13 +124,10 @@ impl ReorderRequest {
             if self.needs_broadcast() { knowledge() } else { MachineKnowledge::Unknown };
         let scramble = self.may_move() && self.settings.options.scramble.is_some();
         let moving = self.may_move() && (scramble || knowledge != MachineKnowledge::OneNode);
-        let incompatible_program =
-            if moving { incompatible_program().map_or(0, IncompatibleProgram::number) } else { 0 };
         (if self.settings.reporting { REPORTING } else { 0 })
             | (if scramble { SCRAMBLE } else { 0 })
             | (knowledge as i64) << KNOWLEDGE
             | (if moving && survey() { SURVEY } else { 0 })
-            | incompatible_program << INCOMPATIBLE_PROGRAM
     }
 
     /// Decides for all ranks, if all ranks of `comm` have equal requests: either rank 0 decides and all ranks
@@ -159,12 +148,8 @@ impl ReorderRequest {
     }
 
     /// Decides for a process that cannot ask others, by its own knowledge.
-    pub fn decide_alone(
-        &self,
-        knowledge: MachineKnowledge,
-        incompatible_program: impl FnOnce() -> Option<&'static IncompatibleProgram>,
-    ) -> ReorderDecision {
-        let root = self.encode(|| knowledge, incompatible_program, || false);
+    pub fn decide_alone(&self, knowledge: MachineKnowledge) -> ReorderDecision {
+        let root = self.encode(|| knowledge, || false);
         self.decision(self.permission_rank(), root)
     }
 
@@ -175,17 +160,14 @@ impl ReorderRequest {
         let one_node = knowledge == MachineKnowledge::OneNode as i64 && !scramble;
         let permission = Permission::ALL.into_iter().find(|known| *known as i64 == permission_rank);
         let permission = permission.unwrap_or(Permission::Off);
-        let incompatible = IncompatibleProgram::numbered(root >> INCOMPATIBLE_PROGRAM);
-        let outcome = match (permission, incompatible) {
-            (Permission::Off, _) => ReorderOutcome::Off,
-            (Permission::Refused, _) => ReorderOutcome::Refused,
-            (Permission::NotAsked, _) => ReorderOutcome::NotAsked,
-            (Permission::NotConfirmed, _) => ReorderOutcome::NotConfirmed,
-            (Permission::InPlace, _) => ReorderOutcome::InPlace,
+        let outcome = match permission {
+            Permission::Off => ReorderOutcome::Off,
+            Permission::Refused => ReorderOutcome::Refused,
+            Permission::NotAsked => ReorderOutcome::NotAsked,
+            Permission::NotConfirmed => ReorderOutcome::NotConfirmed,
+            Permission::Unknown => ReorderOutcome::UnknownProgram,
+            Permission::InPlace => ReorderOutcome::InPlace,
             _ if one_node => ReorderOutcome::OneNode,
-            (Permission::Granted | Permission::Insisted, Some(incompatible_program)) => {
-                ReorderOutcome::Incompatible(incompatible_program)
-            }
             _ => ReorderOutcome::Applied { forced: !self.reorder },
         };
         let moving = matches!(outcome, ReorderOutcome::Applied { .. });
@@ -240,12 +222,12 @@ pub enum ReorderOutcome {
     },
     /// The program passed `reorder = 0`.
     NotAsked,
-    /// A distributed graph whose info does not allow it, with [`Reorder::On`].
+    /// A distributed graph whose info does not allow it, with [`Reorder::On`] or less.
     NotConfirmed,
     /// The info of the call forbids it.
     Refused,
-    /// The program must not be reordered.
-    Incompatible(&'static IncompatibleProgram),
+    /// The program is not known to follow its new ranks, with [`Reorder::Known`].
+    UnknownProgram,
     /// [`Reorder::Off`] on some rank, or another constructor is being tested.
     Off,
     /// The processes already have ranks in a topology.
@@ -275,7 +257,7 @@ mod tests {
     #[test]
     fn what_is_said_of_a_call_decides_whether_processes_move() {
         use ReorderOutcome::*;
-        let all = [Reorder::Off, Reorder::On, Reorder::All, Reorder::Always];
+        let all = [Reorder::Off, Reorder::Known, Reorder::On, Reorder::All, Reorder::Always];
         let outcomes_of = |reorder, distributed, has_topology, info, scramble| {
             all.map(|policy| {
                 let options = Options { scramble, ..Options::default() };
@@ -291,23 +273,28 @@ mod tests {
         };
         let (moved, forced) = (Applied { forced: false }, Applied { forced: true });
         for scramble in [None, Some(Scramble { seed: 3, rank_zero: false })] {
-            assert_eq!(outcomes(true, false, None, scramble), [Off, moved, moved, moved]);
-            assert_eq!(outcomes(true, true, None, scramble), [Off, NotConfirmed, moved, moved]);
-            assert_eq!(outcomes(true, true, Some(true), scramble), [Off, moved, moved, moved]);
-            assert_eq!(
-                outcomes(true, true, Some(false), scramble),
-                [Off, Refused, Refused, Refused]
-            );
+            let of_grid = outcomes(true, false, None, scramble);
+            assert_eq!(of_grid, [Off, UnknownProgram, moved, moved, moved]);
+            let of_graph = outcomes(true, true, None, scramble);
+            assert_eq!(of_graph, [Off, NotConfirmed, NotConfirmed, moved, moved]);
+            let chosen = outcomes(true, true, Some(true), scramble);
+            assert_eq!(chosen, [Off, moved, moved, moved, moved]);
+            let refused = outcomes(true, true, Some(false), scramble);
+            assert_eq!(refused, [Off, Refused, Refused, Refused, Refused]);
             // Processes of a topology are in place.
             let of_topology =
                 |distributed, info| outcomes_of(true, distributed, true, info, scramble);
-            assert_eq!(of_topology(false, None), [Off, InPlace, moved, moved]);
-            assert_eq!(of_topology(true, None), [Off, NotConfirmed, moved, moved]);
+            let of_grid = of_topology(false, None);
+            assert_eq!(of_grid, [Off, UnknownProgram, InPlace, moved, moved]);
+            let of_graph = of_topology(true, None);
+            assert_eq!(of_graph, [Off, NotConfirmed, NotConfirmed, moved, moved]);
             for distributed in [false, true] {
-                assert_eq!(of_topology(distributed, Some(true)), [Off, moved, moved, moved]);
-                let zero = |info| outcomes(false, distributed, info, scramble);
-                assert_eq!(zero(None), [Off, NotAsked, NotAsked, forced]);
-                assert_eq!(zero(Some(true)), [Off, NotAsked, NotAsked, forced]);
+                let chosen = of_topology(distributed, Some(true));
+                assert_eq!(chosen, [Off, moved, moved, moved, moved]);
+                for info in [None, Some(true)] {
+                    let zero = outcomes(false, distributed, info, scramble);
+                    assert_eq!(zero, [Off, NotAsked, NotAsked, NotAsked, forced]);
+                }
             }
         }
     }
@@ -366,23 +353,17 @@ mod tests {
     }
 
     #[test]
-    fn known_programs_are_moved_where_the_user_insists() {
-        let lammps = IncompatibleProgram::numbered(1);
-        let lammps = lammps.expect("in the table");
-        let outcome = |text: &str| {
-            let Policy { reorder, scramble, .. } = text.parse().unwrap();
-            let options = Options { scramble, ..Options::default() };
-            let settings = CallSettings { reorder, options, ..CallSettings::default() };
-            let request = ReorderRequest { reorder: true, settings, ..ReorderRequest::default() };
-            let root = (MachineKnowledge::Known as i64) << KNOWLEDGE
-                | lammps.number() << INCOMPATIBLE_PROGRAM;
-            request.decision(request.permission_rank(), root).outcome
-        };
-        assert_eq!(outcome("on"), ReorderOutcome::Incompatible(lammps));
-        assert_eq!(outcome("all"), ReorderOutcome::Incompatible(lammps));
-        assert_eq!(outcome("off"), ReorderOutcome::Off);
-        for text in ["always", "scramble:1", "on,scramble:1"] {
-            assert_eq!(outcome(text), ReorderOutcome::Applied { forced: false }, "{text}");
+    fn a_program_that_follows_its_ranks_moves_as_with_on() {
+        for reorder in [Reorder::Off, Reorder::Known, Reorder::On, Reorder::All, Reorder::Always] {
+            assert_eq!(reorder.of_program(|| false), reorder);
+            let known = if reorder == Reorder::Known { Reorder::On } else { reorder };
+            assert_eq!(reorder.of_program(|| true), known);
         }
+        // Where it is unknown, ranks ask each other for nothing.
+        let settings = CallSettings::default();
+        let request = ReorderRequest { reorder: true, settings, ..ReorderRequest::default() };
+        assert!(!request.needs_broadcast());
+        let settings = CallSettings { reporting: true, ..settings };
+        assert!(ReorderRequest { settings, ..request }.needs_broadcast());
     }
 }

@@ -100,7 +100,15 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     };
     let (made, graph) = keep(made, graph)?;
     let member = Some((made, Topology::DistGraph(graph)));
-    Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, pairing, combine })
+    Ok(Created {
+        member,
+        keeps_ranks: !assignment.moved,
+        watched: None,
+        placement,
+        host_graph,
+        pairing,
+        combine,
+    })
 }
 
 /// `MPI_Dist_graph_create`: MPI 4.1, 8.5.4. Collective. Every edge goes to its two ends, whose lists are ordered by the
@@ -136,7 +144,15 @@ pub fn dist_graph_create<C: Comm>(
     let items = deliver(&made, arguments.items(rank, weighted));
     let (made, items) = keep(made, items)?;
     let member = Some((made, Topology::DistGraph(collect(&items, weighted))));
-    Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, pairing, combine })
+    Ok(Created {
+        member,
+        keeps_ranks: !assignment.moved,
+        watched: None,
+        placement,
+        host_graph,
+        pairing,
+        combine,
+    })
 }
 
 /// The request of a constructor of distributed graphs. On a communicator with a topology they are reordered only if the

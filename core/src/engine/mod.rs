@@ -18,7 +18,6 @@ mod edge_match;
 mod error;
 pub mod exchange;
 pub mod history;
-pub mod incompatible_program;
 mod node_traffic;
 pub mod policy;
 #[cfg(any(test, feature = "fuzz"))]
@@ -26,6 +25,7 @@ pub(crate) mod sim;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod watcher;
 
 pub use advisor::{Advisor, MachineKnowledge};
 pub use comm::{Comm, keep};

@@ -10,14 +10,24 @@ use crate::mapping::Scramble;
 pub enum Reorder {
     /// None.
     Off,
+    /// As [`On`](Self::On), but only in programs that are known to follow their new ranks; others keep all ranks.
+    #[default]
+    Known,
     /// Grids and graphs if the program passes `reorder = 1`; distributed graphs only if the info allows it as well:
     /// there, programs keep data by the old rank.
-    #[default]
     On,
     /// All, if the program passes `reorder = 1`.
     All,
-    /// All, even if the program passes 0 or is in the table of programs that must not be reordered.
+    /// All, even if the program passes 0.
     Always,
+}
+
+impl Reorder {
+    /// The setting for a program that is known to follow its new ranks, or is not.
+    #[must_use]
+    pub fn of_program(self, is_known: impl FnOnce() -> bool) -> Self {
+        if self == Self::Known && is_known() { Self::On } else { self }
+    }
 }
 
 /// The value of `CARTOGRAPH_REORDER`.
@@ -25,14 +35,14 @@ pub enum Reorder {
 pub struct Policy {
     /// The constructors that may reorder ranks.
     pub reorder: Reorder,
-    /// A random order for testing the program, used even for programs that must not be reordered.
+    /// A random order for testing the program.
     pub scramble: Option<Scramble>,
     /// The constructors that reorder ranks at random.
     pub by: Constructors,
 }
 
 /// The accepted values of [`Policy`], for messages.
-pub const WORDS: &str = "off, on, all, always and scramble[0]:SEED[:CONSTRUCTOR+...]";
+pub const WORDS: &str = "off, known, on, all, always and scramble[0]:SEED[:CONSTRUCTOR+...]";
 
 /// A set of the [`CONSTRUCTORS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +91,7 @@ impl Constructors {
 impl FromStr for Policy {
     type Err = String;
 
-    /// Parses `off`, `on`, `all`, `always`, `scramble:7`, which means `all,scramble:7`, or two such words with a comma,
+    /// Parses `off`, `known`, `on`, `all`, `always`, `scramble:7`, which means `all,scramble:7`, or two such words with a comma,
     /// `always,scramble:7`; `0` and `1` mean `off` and `on`. `scramble:7:cart_create` reorders only in
     /// `MPI_Cart_create`, and likewise for the other [`CONSTRUCTORS`], or several with a plus between them. `scramble0`
     /// instead of `scramble` also moves the process of rank 0.
@@ -105,6 +115,7 @@ impl FromStr for Policy {
                 None => reorder
                     .replace(match word.trim() {
                         "off" | "0" => Reorder::Off,
+                        "known" => Reorder::Known,
                         "on" | "1" => Reorder::On,
                         "all" => Reorder::All,
                         "always" => Reorder::Always,
@@ -137,6 +148,7 @@ mod tests {
         assert_eq!(moves_rank_zero("on,scramble0:7:cart_create"), Some(true));
         assert_eq!(read("off"), Ok((Reorder::Off, None)));
         assert_eq!(read("0"), Ok((Reorder::Off, None)));
+        assert_eq!(read("known"), Ok((Reorder::Known, None)));
         assert_eq!(read("on"), Ok((Reorder::On, None)));
         assert_eq!(read("1"), Ok((Reorder::On, None)));
         assert_eq!(read("all"), Ok((Reorder::All, None)));

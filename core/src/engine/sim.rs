@@ -8,7 +8,6 @@ use super::advisor::{Advisor, MachineKnowledge};
 use super::comm::Comm;
 use super::error::Error;
 use super::history::{History, Identities};
-use super::incompatible_program::IncompatibleProgram;
 use crate::machine::Machine;
 use crate::mapping::Csr;
 
@@ -44,12 +43,6 @@ thread_local! {
 thread_local! {
     /// The pairing of blocks that the process of this thread wants.
     pub(crate) static PAIRING: std::cell::Cell<i32> = const { std::cell::Cell::new(0) };
-}
-
-#[cfg(test)]
-thread_local! {
-    /// The program of the process of this thread.
-    pub(crate) static INCOMPATIBLE: std::cell::Cell<Option<&'static IncompatibleProgram>> = const { std::cell::Cell::new(None) };
 }
 
 #[cfg(test)]
@@ -252,7 +245,7 @@ impl Comm for Sim {
         Ok(())
     }
 
-    fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6], Error> {
+    fn scatter(&self, rows: &[[i32; 7]]) -> Result<[i32; 7], Error> {
         assert!(self.rank == 0 || rows.is_empty());
         self.note("scatter");
         Ok(self.all("scatter", rows.to_vec())[0][self.rank as usize])
@@ -279,16 +272,6 @@ impl Advisor<Self> for Sim {
             Some(layout) if layout.is_flat() => MachineKnowledge::OneNode,
             Some(_) => MachineKnowledge::Known,
         }
-    }
-
-    #[cfg(test)]
-    fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
-        INCOMPATIBLE.get()
-    }
-
-    #[cfg(not(test))]
-    fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
-        None
     }
 
     fn has_topology(&self) -> bool {

@@ -19,6 +19,7 @@ use super::combine::Combine;
 use super::create::{cart_create, cart_sub, graph_create};
 use super::decision::CallSettings;
 use super::dist_graph::{dist_graph_create, dist_graph_create_adjacent};
+use super::policy::Reorder;
 use super::sim::{self, Sim};
 use super::{Comm, Error};
 use crate::topology::{self, Cart, Class, DistGraph, Graph, Topology};
@@ -36,9 +37,14 @@ fn fault(results: Vec<Result<Member>>) -> (i32, Class, String) {
     }
 }
 
+/// The settings of a program that is known to follow its new ranks.
+fn known() -> CallSettings {
+    CallSettings { reorder: Reorder::On, ..CallSettings::default() }
+}
+
 fn cart(comm: &Sim, dims: &[i32], periods: &[bool], reorder: bool) -> Result<Member> {
     let arguments = CartArguments { dims, periods, reorder };
-    cart_create(comm, comm, CallSettings::default(), Ok(arguments)).map(|made| made.member)
+    cart_create(comm, comm, known(), Ok(arguments)).map(|made| made.member)
 }
 
 fn graph(comm: &Sim, index: &[i32], edges: &[i32]) -> Result<Member> {

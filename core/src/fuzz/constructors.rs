@@ -26,7 +26,13 @@ fn any_calls(u: &mut Unstructured) -> Result<()> {
     let nodes = (0..size).map(|_| u.int_in_range(0..=2)).collect::<Result<Vec<u64>>>()?;
     let layout = u.arbitrary::<bool>()?.then(|| Machine::from_ids(&nodes));
     let settings = CallSettings {
-        reorder: *u.choose(&[Reorder::Off, Reorder::On, Reorder::All, Reorder::Always])?,
+        reorder: *u.choose(&[
+            Reorder::Off,
+            Reorder::Known,
+            Reorder::On,
+            Reorder::All,
+            Reorder::Always,
+        ])?,
         info: u.arbitrary()?,
         reporting: u.arbitrary()?,
         check: if u.arbitrary()? { Check::ALL } else { Check::default() },

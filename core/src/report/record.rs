@@ -56,8 +56,8 @@ pub enum Reason {
     NotConfirmed,
     /// The program forbade it in the info of the call.
     Refused,
-    /// The program fails when reordered: the fault, and how to reorder it anyway.
-    Misused(String),
+    /// The program is not known to follow its new ranks.
+    UnknownProgram,
     /// Mapping would take too much time or memory: the quantity that is too large, and the limit.
     TooLarge(String),
 }
@@ -71,7 +71,7 @@ struct WrittenReason {
 
 impl Reason {
     /// The reasons with a fixed text.
-    const FIXED: [Self; 12] = [
+    const FIXED: [Self; 13] = [
         Self::NothingToGain,
         Self::NotAsked,
         Self::Off,
@@ -84,15 +84,11 @@ impl Reason {
         Self::RejectedAsRisky,
         Self::NotConfirmed,
         Self::Refused,
+        Self::UnknownProgram,
     ];
 
     /// The text before the quantity that is too large.
     const TOO_LARGE: &'static str = "too large: ";
-
-    /// The program fails when reordered; `what` describes the fault, and how to reorder it anyway.
-    pub fn misused(what: impl fmt::Display) -> Self {
-        Self::Misused(what.to_string())
-    }
 
     /// Mapping would take too much time or memory; `what` is the quantity that is too large, and the limit.
     pub fn too_large(what: impl fmt::Display) -> Self {
@@ -114,7 +110,7 @@ impl Reason {
             Self::RejectedAsRisky => "rejected_as_risky",
             Self::NotConfirmed => "not_confirmed",
             Self::Refused => "refused",
-            Self::Misused(_) => "misused",
+            Self::UnknownProgram => "unknown_program",
             Self::TooLarge(_) => "too_large",
         }
     }
@@ -141,7 +137,9 @@ impl fmt::Display for Reason {
                 "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info"
             }
             Self::Refused => "cartograph_reorder = false in the info",
-            Self::Misused(what) => what,
+            Self::UnknownProgram => {
+                "the program is not known to follow new ranks; use cartograph run, or check it with cartograph try"
+            }
             Self::TooLarge(what) => return write!(f, "{}{what}", Self::TOO_LARGE),
         })
     }
@@ -160,7 +158,6 @@ impl TryFrom<WrittenReason> for Reason {
         let WrittenReason { code, text } = written;
         let fixed = Self::FIXED.into_iter().find(|reason| reason.code() == code);
         match &*code {
-            "misused" => Ok(Self::Misused(text)),
             "too_large" => {
                 Ok(Self::TooLarge(text.strip_prefix(Self::TOO_LARGE).unwrap_or(&text).to_owned()))
             }

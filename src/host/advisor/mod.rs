@@ -6,10 +6,8 @@ pub(crate) mod weights;
 
 use std::sync::Arc;
 
-use super::process::backtrace;
 use super::{HostComm, Result, attributes, machine, neighbor};
 use crate::engine::history::{History, Identities};
-use crate::engine::incompatible_program::IncompatibleProgram;
 use crate::engine::{Advisor, Comm, MachineKnowledge};
 use crate::machine::Machine;
 use crate::mapping::Csr;
@@ -20,10 +18,6 @@ pub(crate) struct HostAdvisor<'a>(pub(crate) &'a HostComm);
 impl Advisor<HostComm> for HostAdvisor<'_> {
     fn knowledge(&self) -> MachineKnowledge {
         machine::knowledge(self.0)
-    }
-
-    fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
-        backtrace::incompatible_program()
     }
 
     fn has_topology(&self) -> bool {

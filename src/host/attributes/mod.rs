@@ -14,6 +14,7 @@ pub(super) mod key;
 pub(super) mod lifetime;
 pub(super) mod private;
 mod topology_attribute;
+mod watch;
 
 pub(crate) use find::{ByKind, ByTopology, attached};
 pub(crate) use topology_attribute::TopologyAttribute;

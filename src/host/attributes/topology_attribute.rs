@@ -11,6 +11,7 @@ use super::group::Group;
 use super::key::{Key, Retirement};
 use super::lifetime;
 use super::private::{Private, SharedPrivate};
+use super::watch::Watch;
 use crate::engine::Comm;
 use crate::engine::combine::Combine;
 use crate::host::sys::{self, MPI_Comm};
@@ -35,6 +36,8 @@ pub(crate) struct TopologyAttribute {
     pub(crate) combine: Combine,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
     rank: AtomicI32,
+    /// Whether this process watches for its old rank.
+    pub(crate) watch: Watch,
     /// For a copy, the processes of the original, compared with the communicator's on first use.
     copied_from: Option<Group>,
     /// A communicator of the same processes for our own messages, once it exists; `None` inside if the host has no room
@@ -68,6 +71,7 @@ impl TopologyAttribute {
             pairing: 0,
             combine: Combine::Off,
             rank: AtomicI32::new(rank),
+            watch: Watch::nobody(),
             copied_from: None,
             private: if makes_late() { OnceLock::new() } else { OnceLock::from(None) },
             spoilt: AtomicBool::new(false),

@@ -1,7 +1,7 @@
-//! The process itself: its messages on stderr, the origin of its report, and the calling program.
+//! The process itself: its messages on stderr, the origin of its report, the symbols of its program, and what it is linked with.
 
-pub(super) mod backtrace;
 mod eprint;
+pub(super) mod linked;
 mod origin;
 mod symbols;
 

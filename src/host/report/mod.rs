@@ -241,9 +241,7 @@ fn record(
         ReorderOutcome::NotAsked => (ReorderOrigin::No, Some(Reason::NotAsked)),
         ReorderOutcome::NotConfirmed => (ReorderOrigin::Asked, Some(Reason::NotConfirmed)),
         ReorderOutcome::Refused => (ReorderOrigin::Asked, Some(Reason::Refused)),
-        ReorderOutcome::Incompatible(incompatible_program) => {
-            (ReorderOrigin::Asked, Some(Reason::misused(incompatible_program)))
-        }
+        ReorderOutcome::UnknownProgram => (ReorderOrigin::Asked, Some(Reason::UnknownProgram)),
         ReorderOutcome::Off => (ReorderOrigin::Asked, Some(Reason::Off)),
         ReorderOutcome::InPlace => (ReorderOrigin::Asked, Some(Reason::InPlace)),
         ReorderOutcome::AsBefore => (ReorderOrigin::Asked, Some(Reason::AsBefore)),

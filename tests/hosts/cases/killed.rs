@@ -18,7 +18,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             let [constructor, number] = [constructor, call].map(|number| number.to_string());
             let arguments = [word(&program), "killed", &constructor, &number];
             let start = Instant::now();
-            let ended = session.run(3, &["CARTOGRAPH_LAYOUT=1,2"], &arguments);
+            let ended =
+                session.run(3, &["CARTOGRAPH_LAYOUT=1,2", "CARTOGRAPH_REORDER=on"], &arguments);
             if session.out.contains("there were ") {
                 session.check(&format!("{constructor} has calls"), ended && call > 1);
                 break;

@@ -37,7 +37,12 @@ pub(super) fn domains(mut session: Session<'_>) -> Outcome {
     let machine = format!("TEST_MACHINE={}", session.work("machine").display());
     let run = |session: &mut Session<'_>, binding: &str| {
         let bound = format!("exec taskset -c {binding} {}", word(&program));
-        session.runs(&bound, 8, &[&machine, "CARTOGRAPH_REPORT=1"], &["sh", "-c", &bound]);
+        session.runs(
+            &bound,
+            8,
+            &[&machine, "CARTOGRAPH_REPORT=1", "CARTOGRAPH_REORDER=on"],
+            &["sh", "-c", &bound],
+        );
     };
     run(&mut session, "$((PMI_RANK % 2))");
     session.check("two edges of four cross", crossing(&session, |rank| rank % 2) == Some(2));
@@ -175,7 +180,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
 fn run_with(session: &mut Session<'_>, program: &str, settings: &str) {
     let each = format!(
         "rank=${{PMI_RANK:-${{OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}}}\nnode=$((rank / 2))\n\
-         export TEST_NODE=$node {settings}\nexec {}/{program}\n",
+         export TEST_NODE=$node CARTOGRAPH_REORDER=on {settings}\nexec {}/{program}\n",
         session.work("").display()
     );
     let each = session.write("each", &each);

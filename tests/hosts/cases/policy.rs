@@ -5,6 +5,7 @@ use crate::session::{Session, word};
 
 const THREE_NODES: &str = "CARTOGRAPH_LAYOUT=c_tests/reorder/three_nodes.layout";
 const REPORT: &str = "CARTOGRAPH_REPORT=1";
+const ON: &str = "CARTOGRAPH_REORDER=on";
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let program = session.compile("policy", "c_tests/reorder/policy.c", &["-Wall"]);
@@ -35,8 +36,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             "lammps",
             &[THREE_NODES, REPORT],
             "MPI_Cart_create",
-            "LAMMPS uses ranks of the grid on the old communicator; CARTOGRAPH_REORDER=always reorders its ranks \
-             anyway",
+            "the program is not known to follow new ranks; use cartograph run, or check it with cartograph try",
         ),
         (
             "petsc",
@@ -61,6 +61,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         });
         session.check(&format!("{program} is told why"), told);
     }
+    stale(&mut session, &program);
     way(&mut session, 6, "careful", "moves", &["CARTOGRAPH_REORDER=scramble:9", REPORT]);
     session.check("scramble is told", session.said("^  ranks reordered by scramble; ") > 0);
     // Texts are the same on all hosts.
@@ -75,7 +76,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             &[THREE_NODES, &format!("CARTOGRAPH_REORDER={wrong}")],
         );
         let words = format!(
-            "CARTOGRAPH_REORDER: invalid value '{wrong}' (expected off, on, all, always and \
+            "CARTOGRAPH_REORDER: invalid value '{wrong}' (expected off, known, on, all, always and \
              scramble[0]:SEED[:CONSTRUCTOR+...]); using off"
         );
         let said = session.err.lines().filter(|line| line.contains(&words)).count();
@@ -88,18 +89,43 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
+/// A program that goes on with its old ranks is told so once, and no other is.
+fn stale(session: &mut Session<'_>, policy: &str) {
+    let textbook = session.compile("textbook", "c_tests/reorder/textbook.c", &["-Wall"]);
+    let textbook = word(&textbook).to_owned();
+    let line = r"^cartograph: \S+ uses its rank in MPI_COMM_WORLD on a reordered grid; .*=off$";
+    let equal = "CARTOGRAPH_WEIGHTS=1,1";
+    let mut sums = Vec::new();
+    for (reorder, told) in [("CARTOGRAPH_REORDER=off", 0), ("CARTOGRAPH_REORDER=known", 0), (ON, 1)]
+    {
+        session.runs(reorder, 8, &[THREE_NODES, equal, reorder], &[&textbook]);
+        session
+            .check(&format!("textbook, {reorder}: told {told} times"), session.said(line) == told);
+        let sum = session.out.lines().find(|line| line.contains("checksum")).map(str::to_owned);
+        session.check("a checksum", sum.is_some());
+        sums.push(sum);
+    }
+    session.check("its result is that of no reordering", sums[0] == sums[1]);
+    session.check("it depends on the ranks", sums[0] != sums[2]);
+    for (way, expected) in [("gtbench", "wrong"), ("careful", "moves"), ("others", "moves")] {
+        session.runs(way, 8, &[THREE_NODES, equal, ON], &[policy, way, expected]);
+        let told = usize::from(way == "gtbench");
+        session.check(&format!("{way}: told {told} times"), session.said(line) == told);
+    }
+}
+
 /// Weights of grids: shown in the report, and a fault in them is reported once.
 fn weights(session: &mut Session<'_>, program: &str) {
     let four = "CARTOGRAPH_LAYOUT=4x2";
     session.runs(
         "weighted",
         8,
-        &[four, "CARTOGRAPH_WEIGHTS=16,1", REPORT],
+        &[four, "CARTOGRAPH_WEIGHTS=16,1", REPORT, ON],
         &[program, "careful", "moves"],
     );
     let told = session.said(r"; between nodes 256 -> 136 \(-47 %\), at least .*; weighted 16,1$");
     session.check("is told", told > 0);
-    session.runs("not weighted", 8, &[four, REPORT], &[program, "careful", "stays"]);
+    session.runs("not weighted", 8, &[four, REPORT, ON], &[program, "careful", "stays"]);
     session.check(
         "is told",
         session.said("; between nodes 16, at least .*; weights assumed equal$") > 0,
@@ -118,7 +144,7 @@ fn weights(session: &mut Session<'_>, program: &str) {
         ("4y2:16,1", r"invalid grid '4y2:16,1' \(expected, for example, 8x8:1,4\); "),
     ] {
         let setting = format!("CARTOGRAPH_WEIGHTS={text}");
-        session.runs(&setting, 8, &[four, &setting], &[program, "careful", "stays"]);
+        session.runs(&setting, 8, &[four, &setting, ON], &[program, "careful", "stays"]);
         let said = session.said(&format!("^cartograph: CARTOGRAPH_WEIGHTS.* {words}"));
         session.check(&format!("{setting} is said"), said == 1);
     }
@@ -142,7 +168,8 @@ fn differ(session: &mut Session<'_>, program: &str) {
         odd(rank, "on", "all", "petsc", "stays");
         odd(rank, "all", "always", "petsc", "wrong");
         odd(rank, "on", "always", "minimd", "stays");
-        odd(rank, "on", "always", "lammps", "stays");
+        odd(rank, "known", "on", "lammps", "stays");
+        odd(rank, "known", "all", "careful", "stays");
     }
     odd("0", "scramble:4", "all", "petsc", "wrong");
     odd("3", "on", "scramble:4", "petsc", "stays");

@@ -15,6 +15,9 @@ use crate::testlist::top;
 /// Equal weights for grids of one to three dimensions.
 const ALIKE: &str = "CARTOGRAPH_WEIGHTS=1;1,1;1,1,1";
 
+/// The setting by which ranks are reordered in a program of which nothing is known.
+const ON: &str = "CARTOGRAPH_REORDER=on";
+
 /// The command.
 fn cartograph() -> Command {
     Command::new(top().join("build/bin/cartograph"))
@@ -23,11 +26,11 @@ fn cartograph() -> Command {
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let program = session.compile("reorder", "c_tests/reorder/reorder.c", &["-Wall"]);
     let program = [word(&program)];
-    session.runs("4x2 by CARTOGRAPH_LAYOUT", 8, &["CARTOGRAPH_LAYOUT=4x2"], &program);
+    session.runs("4x2 by CARTOGRAPH_LAYOUT", 8, &["CARTOGRAPH_LAYOUT=4x2", ON], &program);
     agrees(&mut session, "4*2");
-    session.runs("uneven by CARTOGRAPH_LAYOUT", 12, &["CARTOGRAPH_LAYOUT=5,4,3"], &program);
+    session.runs("uneven by CARTOGRAPH_LAYOUT", 12, &["CARTOGRAPH_LAYOUT=5,4,3", ON], &program);
     agrees(&mut session, "5,4,3");
-    let settings = ["CARTOGRAPH_LAYOUT=5,4,3", ALIKE];
+    let settings = ["CARTOGRAPH_LAYOUT=5,4,3", ALIKE, ON];
     session.runs("uneven, dimensions alike", 12, &settings, &program);
     let moved = agrees_weighed(&mut session, "5,4,3");
     session.check("some are moved", moved > 0);
@@ -35,7 +38,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     // The figures of the report are those of the plan.
     let report = session.work("report.json");
     let setting = format!("CARTOGRAPH_REPORT={}", report.display());
-    session.runs("with a report", 8, &["CARTOGRAPH_LAYOUT=4x2", &setting], &program);
+    session.runs("with a report", 8, &["CARTOGRAPH_LAYOUT=4x2", &setting, ON], &program);
     let shown = session.finish(cartograph().arg("show").arg(&report));
     session.check("it is a report", shown);
     let told =
@@ -58,12 +61,12 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         );
     }
 
-    // Nobody moves where that is not wanted, or where there is one node.
-    for settings in
-        [["CARTOGRAPH_LAYOUT=4x2", "CARTOGRAPH_REORDER=off"], ["CARTOGRAPH_LAYOUT=1x8", ""]]
-    {
-        let settings = settings
-            .map(|setting| if setting.is_empty() { "CARTOGRAPH_REORDER=on" } else { setting });
+    // Nobody moves where that is not wanted, in a program of which nothing is known, or where there is one node.
+    for settings in [
+        ["CARTOGRAPH_LAYOUT=4x2", "CARTOGRAPH_REORDER=off"],
+        ["CARTOGRAPH_LAYOUT=4x2", ALIKE],
+        ["CARTOGRAPH_LAYOUT=1x8", ON],
+    ] {
         session.runs(&format!("{settings:?}"), 8, &settings, &program);
         let orders = orders(&session.out);
         let kept = |ranks: &[usize]| ranks.iter().enumerate().all(|(rank, old)| rank == *old);
@@ -91,7 +94,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             .envs(session.host.settings())
             .arg("env")
             .arg(session.preload())
-            .arg(ALIKE)
+            .args([ALIKE, ON])
             .args(program);
         let ran = session.finish(&mut command);
         session.check("the host's own nodes", ran);
@@ -116,7 +119,7 @@ fn mistakes(session: &mut Session<'_>, program: &str) {
     ];
     for (setting, words, times) in cases {
         let mut command = session.launcher(4);
-        command.arg("env").arg(session.preload()).arg("CARTOGRAPH_LAYOUT=2x2");
+        command.arg("env").arg(session.preload()).args(["CARTOGRAPH_LAYOUT=2x2", ON]);
         let ran = session.finish(command.arg(OsStr::from_bytes(setting)).arg(program));
         session.check(&format!("{words}: runs"), ran);
         let said = session.err.lines().filter(|line| line.contains(words)).count();

@@ -241,7 +241,8 @@ fn layout(session: &mut Session<'_>, stacks: &[(&'static str, Vec<PathBuf>)]) {
     let setting = ordered(session, order);
     for (what, libraries) in &stacks[1..3] {
         session.preloaded.clone_from(libraries);
-        let settings = [&setting, "CARTOGRAPH_LAYOUT=4x4", "CARTOGRAPH_WEIGHTS=4x4:1,1"];
+        let [layout, weights] = ["CARTOGRAPH_LAYOUT=4x4", "CARTOGRAPH_WEIGHTS=4x4:1,1"];
+        let settings = [&setting, layout, weights, "CARTOGRAPH_REORDER=on"];
         session.runs(
             &format!("CARTOGRAPH_LAYOUT, {what}"),
             16,

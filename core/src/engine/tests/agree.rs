@@ -4,7 +4,6 @@ use super::*;
 use crate::engine::check::Check;
 use crate::engine::decision::ReorderOutcome;
 use crate::engine::digest::COLLIDING;
-use crate::engine::policy::Reorder;
 use crate::machine::Machine;
 use crate::mapping::Scramble;
 
@@ -89,10 +88,15 @@ fn a_constructor_that_fails_leaves_nothing() {
 #[test]
 fn environments_may_differ() {
     let layout = Machine::from_ids(&[0, 1, 0, 1]);
-    for (odd, moved) in [(Reorder::Off, false), (Reorder::On, true), (Reorder::Always, true)] {
+    for (odd, moved) in [
+        (Reorder::Off, false),
+        (Reorder::Known, false),
+        (Reorder::On, true),
+        (Reorder::Always, true),
+    ] {
         for reporting in [false, true] {
             let made = sim::run_on(Some(layout.clone()), 4, |comm| {
-                let mut settings = CallSettings::default();
+                let mut settings = known();
                 if comm.rank() == Ok(2) {
                     (settings.reorder, settings.reporting) = (odd, reporting);
                 }
@@ -204,16 +208,68 @@ fn rank_0_reports_ranks_moved_despite_reorder_0() {
     }
 }
 
+/// A program that is not known to follow gets no layout and no plan.
+#[test]
+fn an_unknown_program_pays_for_reorder_1_as_for_reorder_0() {
+    let round_robin = || Some(Machine::from_ids(&[0, 1, 0, 1]));
+    let settings = CallSettings::default();
+    let grid = |comm: &Sim, reorder| {
+        let arguments = CartArguments { dims: &[4], periods: &[false], reorder };
+        drop(cart_create(comm, comm, settings, Ok(arguments)).unwrap());
+    };
+    let whole_graph = |comm: &Sim, reorder| {
+        let (index, edges) = (&[1, 2, 3, 4], &[1, 0, 3, 2]);
+        drop(
+            graph_create(comm, comm, settings, Ok(GraphArguments { index, edges, reorder }))
+                .unwrap(),
+        );
+    };
+    let create: [&(dyn Fn(&Sim, bool) + Sync); 2] = [&grid, &whole_graph];
+    for create in create {
+        for reorder in [false, true] {
+            assert_eq!(calls(round_robin(), 4, |comm| create(comm, reorder)), ["split"]);
+        }
+    }
+}
+
+#[test]
+fn one_process_watches_a_reordered_grid() {
+    let watched = |reorder, dims: &[i32]| {
+        sim::run_on(Some(Machine::from_ids(&[0, 1, 0, 1])), 4, |comm| {
+            let arguments =
+                CartArguments { dims, periods: &[false; 2][..dims.len()], reorder: true };
+            let weights = CallSettings { reorder, ..CallSettings::default() };
+            let made = cart_create(comm, comm, weights, Ok(arguments)).unwrap();
+            let (new, _) = made.member.unwrap();
+            (new.rank().unwrap(), made.watched)
+        })
+    };
+    let row = watched(Reorder::On, &[4]);
+    assert_eq!(row.iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [0, 2, 1, 3]);
+    // Old rank 1 has the new rank of a neighbor, as has old rank 2.
+    assert!(row.iter().all(|(_, watched)| watched.is_none()));
+    let square = watched(Reorder::All, &[2, 2]);
+    let moved = |(old, (new, _)): &(i32, (i32, Option<i32>))| old != new;
+    let square: Vec<_> = (0..).zip(square).collect();
+    let watching: Vec<i32> = square.iter().filter_map(|(_, (_, watched))| *watched).collect();
+    assert_eq!(watching.len(), usize::from(square.iter().any(moved)), "{square:?}");
+    for (old, (new, watched)) in square {
+        assert!(watched.is_none_or(|rank| rank == old && rank != new && rank != 0));
+    }
+    assert!(watched(Reorder::Known, &[2, 2]).iter().all(|(_, watched)| watched.is_none()));
+}
+
 #[test]
 fn a_report_gives_the_reason_if_all_ranks_stay() {
-    for (nodes, expected) in [
-        ([0, 1, 0, 1], ReorderOutcome::Applied { forced: false }),
-        ([0, 0, 1, 1], ReorderOutcome::NothingGained),
-        ([0, 0, 0, 0], ReorderOutcome::OneNode),
+    for (nodes, reorder, expected) in [
+        ([0, 1, 0, 1], Reorder::On, ReorderOutcome::Applied { forced: false }),
+        ([0, 1, 0, 1], Reorder::Known, ReorderOutcome::UnknownProgram),
+        ([0, 0, 1, 1], Reorder::On, ReorderOutcome::NothingGained),
+        ([0, 0, 0, 0], Reorder::On, ReorderOutcome::OneNode),
     ] {
         let made = sim::run_on(Some(Machine::from_ids(&nodes)), 4, |comm| {
             let arguments = CartArguments { dims: &[4], periods: &[false], reorder: true };
-            let settings = CallSettings { reporting: true, ..CallSettings::default() };
+            let settings = CallSettings { reorder, reporting: true, ..CallSettings::default() };
             let created = cart_create(comm, comm, settings, Ok(arguments)).unwrap();
             created.placement.map(|placement| placement.outcome)
         });

@@ -4,8 +4,6 @@ use super::*;
 use crate::engine::assign_ranks::{Placement, PlacementInput, PlannedMapping, assign_ranks};
 use crate::engine::create::Created;
 use crate::engine::decision::{ReorderDecision, ReorderOutcome};
-use crate::engine::incompatible_program::IncompatibleProgram;
-use crate::engine::policy::Reorder;
 use crate::machine::Machine;
 use crate::mapping::{Grid, Options, Plan, Scramble, plan_cart};
 use crate::topology::TopologySummary;
@@ -132,7 +130,7 @@ fn distributed_graphs_are_planned_by_the_edges_of_all() {
 
 #[test]
 fn graphs_are_planned_by_their_edges() {
-    let settings = CallSettings { reporting: true, ..CallSettings::default() };
+    let settings = CallSettings { reporting: true, ..known() };
     let (placement, keeps_ranks) = placed(settings, &|comm, settings| {
         let (index, edges) = (&[1, 2, 3, 4], &[1, 0, 3, 2]);
         graph_create(comm, comm, settings, Ok(GraphArguments { index, edges, reorder: true }))
@@ -142,22 +140,4 @@ fn graphs_are_planned_by_their_edges() {
     assert_eq!((plan.before.inter_node_edges, plan.after.inter_node_edges), (4, 0));
     assert_eq!(summary, TopologySummary::Graph { nnodes: 4, edges: 4 });
     assert!(!keeps_ranks);
-}
-
-#[test]
-fn rank_0_knows_the_program() {
-    let lammps = IncompatibleProgram::numbered(1).expect("in the table");
-    let outcome = |reorder| {
-        let settings = CallSettings { reorder, reporting: true, ..CallSettings::default() };
-        let (placement, keeps_ranks) = placed(settings, &|comm, settings| {
-            sim::INCOMPATIBLE.set(Some(lammps).filter(|_| comm.rank() == Ok(0)));
-            let arguments = CartArguments { dims: &[4], periods: &[false], reorder: true };
-            cart_create(comm, comm, settings, Ok(arguments))
-        });
-        let outcome = placement.unwrap().outcome;
-        assert_eq!(keeps_ranks, outcome == ReorderOutcome::Incompatible(lammps));
-        outcome
-    };
-    assert_eq!(outcome(Reorder::On), ReorderOutcome::Incompatible(lammps));
-    assert_eq!(outcome(Reorder::Always), ReorderOutcome::Applied { forced: false });
 }

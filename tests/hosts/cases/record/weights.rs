@@ -22,7 +22,8 @@ impl Next<'_, '_, '_> {
         let command = command();
         let layout = format!("CARTOGRAPH_LAYOUT={}x2", processes / 2);
         let program = [&[word(&command), "exec"], options, &[&self.grid]].concat();
-        self.recorder.session.run(processes, &[&[&layout[..]], settings].concat(), &program)
+        let always = [&layout[..], "CARTOGRAPH_REORDER=on"];
+        self.recorder.session.run(processes, &[&always, settings].concat(), &program)
     }
 
     fn weighed(&mut self, processes: u32, settings: &[&str]) -> bool {

@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use crate::engine::history::{History, Identities};
-use crate::engine::incompatible_program::IncompatibleProgram;
 use crate::engine::sim::{self, Sim};
 use crate::engine::{Advisor, Comm, Error, MachineKnowledge};
 use crate::machine::Machine;
@@ -164,7 +163,7 @@ impl Comm for Recorded {
         self.sim.broadcast(root, bytes)
     }
 
-    fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6]> {
+    fn scatter(&self, rows: &[[i32; 7]]) -> Result<[i32; 7]> {
         self.note(Kind::Of(self.members[0]));
         self.sim.scatter(rows)
     }
@@ -184,10 +183,6 @@ impl Comm for Recorded {
 impl Advisor<Self> for Recorded {
     fn knowledge(&self) -> MachineKnowledge {
         self.sim.knowledge()
-    }
-
-    fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
-        self.sim.incompatible_program()
     }
 
     fn has_topology(&self) -> bool {

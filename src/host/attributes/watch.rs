@@ -1,0 +1,52 @@
+//! Says once if the program goes on with its old ranks on a reordered grid.
+
+use std::env;
+use std::ffi::c_int;
+use std::sync::Once;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use crate::engine::Comm;
+use crate::host::HostComm;
+use crate::host::machine::is_active;
+use crate::host::process::eprint_line;
+
+/// The old rank of a process that watches, until the program first asks for coordinates.
+pub(crate) struct Watch(AtomicI32);
+
+/// The value of a process that does not watch.
+const NOBODY: c_int = -1;
+
+impl Watch {
+    pub(super) const fn nobody() -> Self {
+        Self(AtomicI32::new(NOBODY))
+    }
+
+    /// Watches for this rank.
+    pub(in crate::host) fn set(&self, old_rank: c_int) {
+        self.0.store(old_rank, Ordering::Relaxed);
+    }
+
+    /// True if this process watches.
+    #[inline(always)]
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != NOBODY
+    }
+
+    /// Takes notice that the program asks for the coordinates of a rank; only the first counts.
+    pub(crate) fn notice(&self, rank: c_int) {
+        static SAID: Once = Once::new();
+        if self.0.swap(NOBODY, Ordering::Relaxed) != rank {
+            return;
+        }
+        SAID.call_once(|| {
+            let is_of_world = is_active() && HostComm::world().rank().is_ok_and(|own| own == rank);
+            let of = if is_of_world { "MPI_COMM_WORLD" } else { "the old communicator" };
+            let program = env::args_os().next().or(env::current_exe().ok().map(Into::into));
+            let program = program.unwrap_or_default();
+            eprint_line!(
+                "{} uses its rank in {of} on a reordered grid; results may be wrong; CARTOGRAPH_REORDER=off",
+                program.display()
+            );
+        });
+    }
+}
