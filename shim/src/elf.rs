@@ -7,7 +7,7 @@ use core::ffi::CStr;
 
 use goblin::container::Ctx;
 use goblin::elf::dynamic::DT_NEEDED;
-use goblin::elf::note::NoteDataIterator;
+use goblin::elf::note::{NT_GNU_BUILD_ID, Note, NoteDataIterator};
 use goblin::elf::program_header::{PT_DYNAMIC, PT_INTERP, PT_NOTE};
 use goblin::elf::{Dynamic, Elf, ProgramHeader};
 
@@ -93,15 +93,31 @@ fn names<'a>(dynamic: &'a Dynamic, strings: &'a [u8]) -> impl Iterator<Item = &'
     })
 }
 
+/// The notes in a file, as far as it is there.
+fn notes<'a, 'h>(
+    bytes: &'a [u8],
+    ctx: Ctx,
+    headers: &'h [ProgramHeader],
+) -> impl Iterator<Item = Note<'a>> + use<'a, 'h> {
+    let notes = headers.iter().filter(|header| header.p_type == PT_NOTE).flat_map(move |header| {
+        let (offset, size) = (header.file_range().start, header.file_range().end);
+        NoteDataIterator { data: bytes, size, offset, ctx: (header.p_align as usize, ctx) }
+    });
+    notes.flatten()
+}
+
+/// The build ID that the linker has written into a file, the rest of which may be missing.
+pub fn build_id(bytes: &[u8]) -> Option<&[u8]> {
+    let (ctx, headers) = headers(bytes)?;
+    let mut own = notes(bytes, ctx, &headers);
+    own.find(|note| note.n_type == NT_GNU_BUILD_ID && note.name == "GNU").map(|note| note.desc)
+}
+
 impl Library {
     /// Reads a file's bytes; `None` if it is not a library of this project.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let (ctx, headers) = headers(bytes)?;
-        let notes = headers.iter().filter(|header| header.p_type == PT_NOTE).flat_map(|header| {
-            let (offset, size) = (header.file_range().start, header.file_range().end);
-            NoteDataIterator { data: bytes, size, offset, ctx: (header.p_align as usize, ctx) }
-        });
-        let note = notes.flatten().find(|note| note.name == "Cartograph")?;
+        let note = notes(bytes, ctx, &headers).find(|note| note.name == "Cartograph")?;
         let built_for = core::str::from_utf8(note.desc).ok()?.trim_end_matches('\0');
         let dynamic = Dynamic::parse(bytes, &headers, ctx).ok()??;
         let strings = bytes.get(dynamic.info.strtab..)?.get(..dynamic.info.strsz)?;
@@ -144,6 +160,7 @@ mod tests {
         let bytes = std::fs::read("/proc/self/exe").unwrap();
         assert!(loader(&bytes[..4096]).unwrap().contains("ld"));
         assert_eq!(loader(b"#!/bin/sh"), None);
+        assert_eq!(build_id(b"#!/bin/sh"), None);
         assert_eq!(Library::parse(&bytes), None);
     }
 }

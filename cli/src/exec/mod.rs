@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     /// each rank
     #[arg(long)]
     layout: Option<String>,
-    /// When to reorder: off, on (the default), all, always or scramble:SEED[:CONSTRUCTOR]
+    /// When to reorder: off, known (the default), on, all, always or scramble:SEED[:CONSTRUCTOR]
     #[arg(long, value_name = "WORD", value_parser = REORDER, hide_possible_values = true)]
     reorder: Option<String>,
     /// Weights of edges along each dimension of grids: 16,1,1, or for certain grids 4x4x1:16,1,1;8x8:1,4
@@ -66,12 +66,17 @@ pub(crate) struct Arguments {
 
 /// The values of `--reorder`, for completions.
 const REORDER: Known =
-    Known { words: &["off", "on", "all", "always", "scramble:1"], check: checked_reorder };
+    Known { words: &["off", "known", "on", "all", "always", "scramble:1"], check: checked_reorder };
+
+/// The variable of `--reorder`.
+const REORDER_VARIABLE: &str = "CARTOGRAPH_REORDER";
 
 /// A layout with more nodes is a typing error.
 const MOST_NODES: usize = 1 << 21;
 
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+/// Becomes the program. `follows` tells whether the program in a command line is known to work when its ranks are
+/// reordered.
+pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Result<()> {
     let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
     let word = arguments.program[0].to_string_lossy();
     if let Some(launcher) = launcher::named(&word).next() {
@@ -124,6 +129,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         None => {}
     }
+    if with.library && leaves_reordering_open() && follows(&arguments.program) {
+        command.env(REORDER_VARIABLE, "on");
+    }
     let directories = [
         ("CARTOGRAPH_RECORD", &arguments.record),
         ("CARTOGRAPH_CLOCK", &arguments.clock),
@@ -140,6 +148,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         });
         match settings {
             Ok((settings, world)) => {
+                // What the user sets counts more than the order that a profile asks for.
+                let settings = settings.into_iter().filter(|(name, value)| {
+                    *name != REORDER_VARIABLE || value == "off" || leaves_reordering_open()
+                });
                 // With CARTOGRAPH_PROFILE set, the library does not recommend cartograph tune.
                 command.envs(settings).env("CARTOGRAPH_PROFILE", absolute(&file));
                 world.map(|file| command.env("CARTOGRAPH_WORLD", file));
@@ -152,7 +164,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let words = [
         ("CARTOGRAPH_LAYOUT", layout.as_ref()),
-        ("CARTOGRAPH_REORDER", arguments.reorder.as_ref()),
+        (REORDER_VARIABLE, arguments.reorder.as_ref()),
         ("CARTOGRAPH_WEIGHTS", arguments.weights.as_ref()),
     ];
     for (name, word) in words {
@@ -174,6 +186,12 @@ fn profile_file(arguments: &Arguments) -> Option<PathBuf> {
     let weighs = weighs || arguments.weights.is_some();
     let named = || env::var_os("CARTOGRAPH_PROFILE").filter(|file| !file.is_empty() && !weighs);
     arguments.profile.clone().or_else(|| named().map(PathBuf::from))
+}
+
+/// True if the user's environment does not say when to reorder, or only in programs known to follow.
+fn leaves_reordering_open() -> bool {
+    let word = env::var_os(REORDER_VARIABLE).unwrap_or_default();
+    word.is_empty() || word.to_str().and_then(|word| word.parse().ok()) == Some(Policy::default())
 }
 
 /// The libraries to preload.

@@ -9,8 +9,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use cartograph_core::learn::digest;
-use goblin::elf::Elf;
-use goblin::elf::note::NT_GNU_BUILD_ID;
+use cartograph_shim::elf::build_id;
 
 use crate::exec::program::{find_program, needs_mpi};
 
@@ -74,6 +73,9 @@ const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "ksh"];
 /// The most bytes of a file without a build ID that are read. Larger ones, such as images of containers, count by their
 /// size, their start and their end.
 const MOST: u64 = 32 << 20;
+
+/// The part of a file in which linkers write the build ID.
+const START: u64 = 1 << 16;
 const PART: u64 = 1 << 20;
 
 /// Why a program cannot be told from others.
@@ -139,15 +141,19 @@ fn behind_wrappers(words: &[OsString]) -> usize {
 }
 
 impl Identity {
-    /// A program that is linked with an MPI.
-    pub(super) fn of_file(program: &Path) -> Result<Self, Unidentified> {
+    /// The program at this index of a command, which is linked with an MPI or not.
+    pub(super) fn of(words: &[OsString], at: usize, is_linked: bool) -> Result<Self, Unidentified> {
+        if !is_linked {
+            return Self::find(words, at);
+        }
+        let program = find_program(&words[at]).map_err(|_| Unidentified::Unreadable)?;
         let mut parts = Parts { build: 0 };
-        parts.file(program)?;
+        parts.file(&program)?;
         Ok(Self { name: name(program.as_os_str()), build: parts.build })
     }
 
     /// The program at this index of a command.
-    pub(super) fn find(words: &[OsString], at: usize) -> Result<Self, Unidentified> {
+    fn find(words: &[OsString], at: usize) -> Result<Self, Unidentified> {
         let mut parts = Parts { build: 0 };
         let (mut own, mut next) = (None, at);
         // A shell or its script may start what follows.
@@ -337,10 +343,15 @@ fn build(file: &Path) -> Option<u64> {
     let mut open = File::open(file).ok()?;
     let size = open.metadata().ok()?.len();
     let mut bytes = Vec::new();
+    open.by_ref().take(START).read_to_end(&mut bytes).ok()?;
+    if let Some(found) = build_id(&bytes) {
+        return Some(digest(found));
+    }
     if size <= MOST || is_program(file) {
         open.read_to_end(&mut bytes).ok()?;
         return Some(digest(build_id(&bytes).unwrap_or(&bytes)));
     }
+    bytes.clear();
     let mut part = |from| {
         open.seek(SeekFrom::Start(from)).ok()?;
         open.by_ref().take(PART).read_to_end(&mut bytes).ok()
@@ -355,13 +366,6 @@ fn is_program(file: &Path) -> bool {
     let mut start = Vec::new();
     let read = File::open(file).and_then(|file| file.take(4).read_to_end(&mut start));
     read.is_ok() && (start == *b"\x7fELF" || start.starts_with(b"#!"))
-}
-
-/// The build ID, which linkers write into programs.
-fn build_id(bytes: &[u8]) -> Option<&[u8]> {
-    let notes = Elf::parse(bytes).ok()?.iter_note_headers(bytes)?;
-    let mut own = notes.flatten().filter(|note| note.n_type == NT_GNU_BUILD_ID);
-    own.find(|note| note.name == "GNU").map(|note| note.desc)
 }
 
 /// The interpreter of a script.

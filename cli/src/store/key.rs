@@ -23,10 +23,7 @@ pub(crate) struct Key {
 impl Key {
     /// The start of the names of this program's files.
     pub(super) fn start(&self) -> String {
-        const MOST: usize = 60;
-        let plain = |c: char| if c.is_ascii_alphanumeric() || "._+".contains(c) { c } else { '_' };
-        let name: String = self.program.chars().take(MOST).map(plain).collect();
-        format!("{}-{:016x}-{:08x}", name.trim_start_matches('.'), self.build, self.mpi >> 32)
+        format!("{}-{:016x}-{:08x}", start_of_name(&self.program), self.build, self.mpi >> 32)
     }
 
     /// The key of a program, under the user's name for it, if any. Arguments and inputs do not count.
@@ -49,12 +46,25 @@ impl Key {
             let build = digest(name.as_bytes());
             return Ok(Self { program: printable(name), build, mpi });
         }
-        let Identity { name, build } = match linked {
-            Some(_) => Identity::of_file(&program)?,
-            None => Identity::find(words, at)?,
-        };
+        let Identity { name, build } = Identity::of(words, at, linked.is_some())?;
         Ok(Self { program: printable(&name), build, mpi })
     }
+}
+
+/// The start of the names of files about the build of the program in a command line, with any MPI.
+pub(super) fn start_of_build(words: &[OsString]) -> Option<String> {
+    let at = program_at(words)?;
+    let linked = linked_mpi(&find_program(&words[at]).ok()?);
+    let Identity { name, build } = Identity::of(words, at, linked.is_some()).ok()?;
+    Some(format!("{}-{build:016x}-", start_of_name(&printable(&name))))
+}
+
+/// The start of the names of files about a program of this name.
+pub(super) fn start_of_name(program: &str) -> String {
+    const MOST: usize = 60;
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._+".contains(c) { c } else { '_' };
+    let name: String = program.chars().take(MOST).map(plain).collect();
+    name.trim_start_matches('.').to_owned()
 }
 
 #[cfg(test)]

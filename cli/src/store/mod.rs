@@ -8,6 +8,7 @@ mod identity;
 mod key;
 
 use std::env;
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -41,7 +42,7 @@ pub(crate) struct Store {
     pub(crate) directory: PathBuf,
 }
 
-/// The result of `cartograph try` for a build: whether its grids may be reordered.
+/// The result of `cartograph try` for a build: whether its grids and graphs may be reordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Verdict {
     pub(crate) moves_well: bool,
@@ -79,6 +80,12 @@ impl Store {
     fn at(directory: PathBuf) -> Result<Self, String> {
         let wrong = |error: io::Error| format!("{}: {error}", directory.display());
         DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(wrong)?;
+        Self::existing(directory)
+    }
+
+    /// A store that exists.
+    fn existing(directory: PathBuf) -> Result<Self, String> {
+        let wrong = |error: io::Error| format!("{}: {error}", directory.display());
         let found = directory.metadata().map_err(wrong)?;
         // Files that others can write would decide how this user's jobs are started.
         if found.uid() != nix::unistd::geteuid().as_raw() || found.mode() & 0o022 != 0 {
@@ -183,8 +190,38 @@ impl Store {
 
     /// The verdict of `cartograph try` on a build, for any number of processes; `None` if it was never tried.
     pub(crate) fn verdict(&self, key: &Key) -> Option<Verdict> {
-        let file = self.directory.join(VERDICTS).join(key.start() + END);
-        serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
+        read_verdict(&self.directory.join(VERDICTS).join(key.start() + END))
+    }
+
+    /// True if `cartograph try` found that the build of the program in a command line may be reordered, with every MPI
+    /// with which it was tried, and without other settings. Every process of a job asks this: the program is read only
+    /// if there is a verdict on one of its name.
+    pub(crate) fn follows(words: &[OsString]) -> bool {
+        Self::place()
+            .and_then(|place| Self::existing(place).ok())
+            .is_some_and(|store| store.has_passed(words))
+    }
+
+    fn has_passed(&self, words: &[OsString]) -> bool {
+        let folder = self.directory.join(VERDICTS);
+        let files = fs::read_dir(&folder).into_iter().flatten();
+        let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+        let names: Vec<String> = names.filter(|name| name.ends_with(END)).collect();
+        let is_named = |word: &OsString| {
+            let file = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
+            let start = key::start_of_name(&cartograph_traffic::printable(&file)) + "-";
+            names.iter().any(|name| name.starts_with(&start))
+        };
+        if !words.iter().any(is_named) {
+            return false;
+        }
+        let Some(start) = key::start_of_build(words) else { return false };
+        let mut own = names.iter().filter(|name| name.starts_with(&start)).peekable();
+        let passed = |name: &String| {
+            let verdict = read_verdict(&folder.join(name));
+            verdict.is_some_and(|verdict| verdict.moves_well && !verdict.pairs_as_host)
+        };
+        own.peek().is_some() && own.all(passed)
     }
 
     /// Keeps the verdict on a build.
@@ -252,6 +289,10 @@ fn temporary(directory: &Path, text: &str) -> io::Result<NamedTempFile> {
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     Ok(file)
+}
+
+fn read_verdict(file: &Path) -> Option<Verdict> {
+    serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
 }
 
 /// The folders for allocations, recordings, and verdicts.

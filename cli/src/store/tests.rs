@@ -4,6 +4,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
 use super::*;
+use crate::runs::command::Launch;
 
 fn key() -> Key {
     Key { program: "my app".into(), build: 7, mpi: 1 << 40 }
@@ -150,4 +151,37 @@ fn what_a_killed_job_left_does_no_harm() {
     store.update(&key(), 16, |entry| entry.totals.runs += 1).unwrap();
     assert!(!half.exists());
     assert_eq!(store.entries(&key())[0].totals.runs, 7);
+}
+
+#[test]
+fn a_build_follows_its_ranks_if_all_verdicts_on_it_agree() {
+    let (directory, store) = store();
+    let app = directory.path().join("my app");
+    let write = |text: &str| {
+        fs::write(&app, text).unwrap();
+        fs::set_permissions(&app, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    write("#!/bin/sh\necho 1\n");
+    let words = [app.clone().into_os_string(), "input".into()];
+    let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec(), mpi: None };
+    let build = Key::of(&launch, None).unwrap().build;
+    let judge = |mpi: u64, moves_well, pairs_as_host| {
+        let key = Key { build, mpi: mpi << 32, ..key() };
+        store.judge(&key, Verdict { moves_well, pairs_as_host }).unwrap();
+    };
+    assert!(!store.has_passed(&words));
+    judge(1, true, false);
+    assert!(store.has_passed(&words));
+    assert!(!store.has_passed(&["sh".into()]));
+    for (moves_well, pairs_as_host) in [(false, false), (true, true)] {
+        judge(2, moves_well, pairs_as_host);
+        assert!(!store.has_passed(&words));
+    }
+    judge(2, true, false);
+    assert!(store.has_passed(&words));
+    fs::write(store.directory.join(VERDICTS).join(key::start_of_name("my app") + "-x.json"), "")
+        .unwrap();
+    assert!(store.has_passed(&words));
+    write("#!/bin/sh\necho 2\n");
+    assert!(!store.has_passed(&words));
 }

@@ -27,8 +27,7 @@ const SCRAMBLES: [(&str, &str); 2] = [
 const HOST_PAIRING: &str = "CARTOGRAPH_PAIRING=host";
 
 /// The advice for programs whose ranks are kept.
-const INSTEAD: &str =
-    "cartograph exec --record and cartograph plan --traffic place its ranks instead";
+const INSTEAD: &str = "cartograph run places its ranks below the MPI instead";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(arguments.tolerance >= 0.0 && arguments.tolerance.is_finite()) {
@@ -45,7 +44,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     output::print(&runs.compared())?;
     let Found { words, is_right, moved } = found?;
     // If ranks are reordered despite reorder = 0, a failure is not the fault of the program's grids.
-    let is_known = moved.contains(&Function::CartCreate) && (is_right || !arguments.always);
+    let by_default = [Function::CartCreate, Function::GraphCreate];
+    let is_known =
+        moved.iter().any(|by| by_default.contains(by)) && (is_right || !arguments.always);
     if let Some(key) = key.filter(|_| is_known) {
         let verdict = Verdict { moves_well: is_right, pairs_as_host: runs.setting.is_some() };
         let kept = Store::open().and_then(|store| {
@@ -54,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 .map_err(|error| format!("cannot write to the store: {error}"))
         });
         if let Err(why) = kept {
-            output::say(&format!("{why}; cartograph run will not use this result"));
+            output::say(&format!("{why}; cartograph exec and run will not use this result"));
         }
     }
     match is_right {

@@ -6,9 +6,8 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::engine::Comm;
-use crate::host::HostComm;
-use crate::host::machine::is_active;
 use crate::host::process::eprint_line;
+use crate::host::{HostComm, sys};
 
 /// The old rank of a process that watches, until the program first asks for coordinates.
 pub(crate) struct Watch(AtomicI32);
@@ -39,7 +38,9 @@ impl Watch {
             return;
         }
         SAID.call_once(|| {
-            let is_of_world = is_active() && HostComm::world().rank().is_ok_and(|own| own == rank);
+            // SAFETY: asks the host for its state, which is allowed at any time.
+            let is_active = unsafe { sys::cg_is_active() != 0 };
+            let is_of_world = is_active && HostComm::world().rank().is_ok_and(|own| own == rank);
             let of = if is_of_world { "MPI_COMM_WORLD" } else { "the old communicator" };
             let program = env::args_os().next().or(env::current_exe().ok().map(Into::into));
             let program = program.unwrap_or_default();

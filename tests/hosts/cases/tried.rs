@@ -25,6 +25,24 @@ fn command(session: &Session<'_>, processes: u32, options: &str, program: &[&str
     command
 }
 
+/// Runs a program under `cartograph exec` with the store of the tries, on nodes whose ranks are round-robin; returns
+/// whether its ranks were reordered.
+fn exec(session: &mut Session<'_>, program: &str, reorder: &str) -> bool {
+    let nodes = session.write("nodes", "a b c a b c\n");
+    let settings = [
+        format!("CARTOGRAPH_STORE={}", session.work("store").display()),
+        format!("CARTOGRAPH_LAYOUT={}", nodes.display()),
+        "CARTOGRAPH_WEIGHTS=1,1".to_owned(),
+        "CARTOGRAPH_REPORT=1".to_owned(),
+        format!("CARTOGRAPH_REORDER={reorder}"),
+    ];
+    let mut command = session.launcher(6);
+    command.arg("env").args(settings).arg(top().join("build/bin/cartograph")).arg("exec");
+    let ran = session.finish(command.arg(session.work(program)).envs(session.host.settings()));
+    session.check(&format!("exec {program}"), ran);
+    session.said("^  ranks reordered by ") > 0
+}
+
 /// Tries a program and checks the exit code and the output.
 fn tries(session: &mut Session<'_>, code: i32, options: &str, program: &[&str], words: &[&str]) {
     tries_on(session, 6, code, options, program, words);
@@ -64,12 +82,23 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         "not compared: stderr, the order of lines",
         "the program works with CARTOGRAPH_REORDER=all",
     ];
+    let moves = exec(s, "right", "");
+    s.check("what nobody tried stays", !moves);
     tries(s, 0, "", &["right"], &right);
+    for (reorder, expected) in [("", true), ("known", true), ("off", false)] {
+        let moves = exec(s, "right", reorder) == expected;
+        s.check(
+            &format!("exec moves what try found to be right, but not where off: {reorder}"),
+            moves,
+        );
+    }
     let lammps = [
         "does not work when ranks are reordered by MPI_Cart_create: it did not end within 8 s",
         "Run it with CARTOGRAPH_REORDER=off",
     ];
     tries(s, 1, "--seconds 8 --runs 10", &["old_communicator"], &lammps);
+    let moves = exec(s, "old_communicator", "");
+    s.check("exec moves nothing that is wrong", !moves);
     // A program like SPARC corrects the pairing of blocks itself, under a name that is not in the table. MPICH 5 needs
     // no correction.
     if s.host.name != "mpich5" {
