@@ -123,7 +123,7 @@ lab-results:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results
 	$(BENCH) --draw
 
-## make lab-programs [BUILT=DIRECTORY]  public programs on four nodes: baseline, by default, tuned, and under cartograph try; needs root
+## make lab-programs [BUILT=DIRECTORY]  public programs on four nodes: baseline, reordered, tuned, and under cartograph try; needs root
 # LAMMPS comes from Debian; others that you have built are in the directory.
 lab-programs:
 	@scripts/setup.sh openmpi $(NETWORK) $(PROGRAMS)

@@ -140,7 +140,7 @@ pub(crate) fn switches(nodes: &Nodes, section: &str) -> Outcome {
     nodes.split("50mbit")?;
     let each = "/dev/shm/each";
     program(each, EACH)?;
-    let known = format!("{each} env LIBRARY {WEIGHTS}");
+    let known = format!("{each} env LIBRARY CARTOGRAPH_REORDER=on {WEIGHTS}");
     let (mut bytes, mut times) = (Vec::new(), Vec::new());
     for environment in [each.to_owned(), format!("{known} CARTOGRAPH_LAYOUT=4x4"), known] {
         let before = crossed()?;

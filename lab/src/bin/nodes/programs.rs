@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::cases::{Case, Cases, Program, Tried};
 use super::measured::Measured;
 use super::network::Nodes;
-use super::tables::{ALONE, BYTES, DEFAULT, LEARNS, TUNED, TURN, TURN_DEFAULT};
+use super::tables::{ALONE, BYTES, LEARNS, REORDERED, TUNED, TURN, TURN_REORDERED};
 use super::{Outcome, jobs, repetitions, setting, tables, tool};
 
 const RECORDED: &str = "recorded";
@@ -111,7 +111,7 @@ impl Run<'_> {
         match variant {
             LEARNS => by = format!("env CARTOGRAPH_STORE={at}.store {tool} run"),
             RECORDED => under = format!("{tool} exec --record {at}.traffic"),
-            DEFAULT | TURN_DEFAULT => under = format!("{tool} exec"),
+            REORDERED | TURN_REORDERED => under = format!("{tool} exec --reorder on"),
             BYTES => options = format!("--rankfile {at}.ranks"),
             TUNED if self.at.with_extension("tuned.ranks").exists() => {
                 options = format!("--rankfile {at}.tuned.ranks");
@@ -119,7 +119,7 @@ impl Run<'_> {
             TUNED => under = format!("{tool} exec --profile {at}.tuned.json"),
             _ => {}
         }
-        if [TURN, TURN_DEFAULT].contains(&variant) {
+        if [TURN, TURN_REORDERED].contains(&variant) {
             options += "--map-by node";
         }
         let launcher = self.nodes.launcher(&options, self.case.processes);
@@ -255,9 +255,9 @@ pub(crate) fn programs(built: &str) -> Outcome {
     let all = each(built, &cases, &programs, &|run| {
         run.learn()?;
         run.tune()?;
-        let mut variants = vec![ALONE, DEFAULT, TURN, BYTES];
+        let mut variants = vec![ALONE, REORDERED, TURN, BYTES];
         if run.case.moves {
-            variants.push(TURN_DEFAULT);
+            variants.push(TURN_REORDERED);
         }
         if run.at.with_extension("tuned.json").exists() {
             variants.push(TUNED);

@@ -149,7 +149,7 @@ impl Slurm {
     fn step(&self, options: &str, program: &str) -> Outcome<Said> {
         let library = self.host.library();
         self.job(&format!(
-            "CARTOGRAPH_REPORT=1 {} {options} env LD_PRELOAD={} {program}",
+            "CARTOGRAPH_REPORT=1 {} {options} env CARTOGRAPH_REORDER=on LD_PRELOAD={} {program}",
             self.with_settings(self.srun()),
             library.display()
         ))

@@ -50,7 +50,7 @@ fn measured(row: &[String]) -> Option<Measured> {
         (most / least).ln() / 2.0 / STUDENT * RUNS.sqrt() / 2f64.sqrt()
     };
     let last = ratios.last()?;
-    // The first is that of the library by default, which keeps all ranks in most of them.
+    // The first is that of the library with CARTOGRAPH_REORDER=on, which keeps all ranks in most of them.
     let gain = if ratios.len() > 1 { last[0] } else { 1.0 };
     Some((gain, noise(last).max(0.003)))
 }

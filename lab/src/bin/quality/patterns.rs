@@ -1,4 +1,4 @@
-//! The effect of reordering by default on the time of programs that wait for their neighbors in different ways, by
+//! The effect of reordering with unknown weights on the time of programs that wait for their neighbors in different ways, by
 //! replay.
 
 use cartograph_core::machine::Machine;
@@ -97,7 +97,7 @@ fn program(dims: &[usize], pattern: Pattern, bytes: u64, work: f64) -> Program {
     Program { ranks: (0..dims.iter().product()).map(of_rank).collect(), groups: Vec::new() }
 }
 
-/// The time of a pattern on a grid after reordering by default, relative to rank order; `None` if ranks are kept.
+/// The time of a pattern on a grid after reordering with unknown weights, relative to rank order; `None` if ranks are kept.
 fn ratios(dims: &[usize], machine: &Machine, placed: &[u32], pattern: Pattern) -> Vec<f64> {
     let works = if matches!(pattern, Pattern::Sweep) { &WORK[..] } else { &[0.0] };
     let mut ratios = Vec::new();

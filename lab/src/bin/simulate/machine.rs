@@ -203,7 +203,7 @@ impl Launch {
             fs::write(&file, layout)?;
             let (library, file) = (self.library.display(), file.display());
             let wrapper = format!(
-                "env LD_PRELOAD={library} CARTOGRAPH_LAYOUT={file} CARTOGRAPH_WEIGHTS=1,1,1"
+                "env LD_PRELOAD={library} CARTOGRAPH_LAYOUT={file} CARTOGRAPH_WEIGHTS=1,1,1 CARTOGRAPH_REORDER=on"
             );
             command.args(["-wrapper", &wrapper]);
         }
