@@ -5,7 +5,7 @@ use std::env;
 use std::thread;
 
 use cartograph_core::launcher::{Line, Placement};
-use cartograph_core::learn::{Entry, Traffic, mean_times, shape};
+use cartograph_core::learn::{self, Entry, Traffic, median_times, shape};
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Distances, Objective, Options, Plan, plan_graph};
 use cartograph_core::replay::Link;
@@ -50,16 +50,17 @@ impl Placing {
         Self { line: line.clone(), world, moves_grids, verdict }
     }
 
-    /// The placements worth trying on the nodes of a job, best first, and the means for them; `None` if the program's
-    /// traffic is unknown.
+    /// The placements worth trying on the nodes of a job for a kind of work, best first, and the means for them; `None`
+    /// if its traffic is unknown.
     pub(super) fn arms(
         &self,
         entry: &Entry,
+        kind: u32,
         machine: &Machine,
     ) -> Option<Result<(Vec<Arm>, Means), String>> {
-        let recording = recording(entry)?;
+        let recording = recording(entry, kind)?;
         let means = self.means(&entry.mpi, grid(&recording).is_some());
-        Some(means.map(|means| (arms(entry, &recording, machine, &means), means)))
+        Some(means.map(|means| (arms(entry, kind, &recording, machine, &means), means)))
     }
 
     /// The means for a program of this MPI, which may allow reordering a grid of all its processes.
@@ -128,9 +129,9 @@ pub(super) struct Means {
     pub(super) setting: Option<&'static str>,
 }
 
-/// The recording rebuilt from a program's stored traffic.
-fn recording(entry: &Entry) -> Option<Recording> {
-    let mut recording = entry.traffic.as_ref()?.recording(entry.processes)?;
+/// The recording rebuilt from the stored traffic of a kind of work.
+fn recording(entry: &Entry, kind: u32) -> Option<Recording> {
+    let mut recording = entry.kind(kind)?.traffic.as_ref()?.recording(entry.processes)?;
     weigh_grids(&mut recording);
     Some(recording)
 }
@@ -158,9 +159,17 @@ fn weigh_grids(recording: &mut Recording) {
     }
 }
 
-/// The placements worth trying on the nodes of a job, best first; none if the program is unknown.
-fn arms(entry: &Entry, recording: &Recording, machine: &Machine, means: &Means) -> Vec<Arm> {
-    let Some(known) = &entry.traffic else { return Vec::new() };
+/// The placements worth trying on the nodes of a job, best first; none if the kind of work is unknown.
+fn arms(
+    entry: &Entry,
+    kind: u32,
+    recording: &Recording,
+    machine: &Machine,
+    means: &Means,
+) -> Vec<Arm> {
+    let Some(known) = entry.kind(kind).and_then(|kind| kind.traffic.as_ref()) else {
+        return Vec::new();
+    };
     let grid = grid(recording).filter(|_| means.moves_grids);
     let ways = Ways { starts: means.start.is_some(), grid };
     let start = means.start.clone().unwrap_or(Way::Own);
@@ -173,15 +182,15 @@ fn arms(entry: &Entry, recording: &Recording, machine: &Machine, means: &Means) 
         _ => Some(arm),
     };
     let found: Vec<Arm> = found.into_iter().filter_map(in_world).collect();
-    best(entry, shape(machine.nodes()), now, found)
+    best(entry, kind, shape(machine.nodes()), now, found)
 }
 
 /// The best placements: first by measurements on such nodes, then by prediction. Blocks are combined if `cartograph
 /// tune` measured a gain.
-fn best(entry: &Entry, shape: u64, now: Arm, found: Vec<Arm>) -> Vec<Arm> {
+fn best(entry: &Entry, kind: u32, shape: u64, now: Arm, found: Vec<Arm>) -> Vec<Arm> {
     let measured = |arm: &Arm| {
-        let order = arm.key().to_owned();
-        mean_times(&entry.runs_of(shape, &[order]), 1)
+        let placement = learn::Placement { kind, order: arm.key().to_owned() };
+        median_times(&entry.runs_of(kind, shape, &[placement]), 1)
     };
     let combined: Vec<Arm> = std::iter::once(&now).chain(&found).map(Arm::combined).collect();
     let mut found: Vec<(Option<f64>, Arm)> = found

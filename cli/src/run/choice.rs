@@ -3,7 +3,7 @@
 use std::env;
 use std::time::SystemTime;
 
-use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose as choose_arm};
+use cartograph_core::learn::{Conditions, Entry, Placement, Reason};
 
 use super::arms::Means;
 use super::learned::Lesson;
@@ -12,6 +12,9 @@ use crate::arms::Arm;
 
 /// A job makes no trial if its remaining time is less than the longest such job times this factor.
 const MARGIN: f64 = 1.5;
+
+/// The digest of all inputs.
+pub(super) const INPUT: u64 = 0;
 
 /// The placement of a job on these nodes, and the means for it; `None` for the default order.
 ///
@@ -25,36 +28,41 @@ pub(super) fn choose(
 ) -> Result<Option<(Arm, Means)>, Refusal> {
     let entries = lesson.store.entries(&lesson.key);
     let entry = entries.into_iter().find(|entry| entry.processes == job.own.ranks());
-    let found =
-        entry.as_ref().and_then(|entry| Some((entry, lesson.placing.arms(entry, &job.machine)?)));
-    let Some((entry, found)) = found else { return Ok(None) };
+    let Some(entry) = entry else { return Ok(None) };
+    lesson.guess = entry.guess(Some(INPUT));
+    let (mut arms, mut known) = (Vec::new(), None);
+    for kind in &lesson.guess.kinds {
+        let Some(found) = lesson.placing.arms(&entry, *kind, &job.machine) else { continue };
+        let (found, means) = found.map_err(|why| unchanged(&why))?;
+        arms.extend(found.into_iter().map(|arm| (*kind, arm)));
+        known = Some(means);
+    }
+    let Some(means) = known else { return Ok(None) };
     lesson.is_known = true;
-    let (mut arms, means) = found.map_err(|why| unchanged(&why))?;
-    if !arms.is_empty() && arms.iter().all(|arm| entry.is_blamed(&arm.order)) {
+    if !arms.is_empty() && arms.iter().all(|(_, arm)| entry.is_blamed(&arm.order)) {
         lesson.reason = Reason::Check;
         return Ok(None);
     }
-    arms.retain(|arm| !entry.is_blamed(&arm.order));
+    arms.retain(|(_, arm)| !entry.is_blamed(&arm.order));
     if arms.is_empty() {
         return Err(Refusal::NothingHelps);
     }
-    let (runs, predicted) = known_runs(entry, job.shape, &arms);
     let conditions = Conditions {
         shape: job.shape,
-        experience: &entry.experience(job.shape),
-        in_a_hurry: no_trial || is_short(entry, job.shape),
+        in_a_hurry: no_trial || is_short(&entry, job.shape),
         seed: lesson.key.build,
     };
-    let choice = choose_arm(&predicted, &runs, &conditions);
+    let candidates: Vec<(Placement, f64)> = arms
+        .iter()
+        .map(|(kind, arm)| (Placement { kind: *kind, order: arm.order.clone() }, arm.gain()))
+        .collect();
+    let choice = entry.choose(&lesson.guess, &candidates, &conditions);
     lesson.reason = choice.reason;
-    Ok(choice.arm.checked_sub(1).map(|at| (arms.swap_remove(at), means)))
-}
-
-/// The runs of an entry, for nodes of this shape, and the predicted gains, as arguments of the policy.
-fn known_runs(entry: &Entry, shape: u64, arms: &[Arm]) -> (Vec<Run>, Vec<f64>) {
-    let orders: Vec<String> = arms.iter().map(|arm| arm.order.clone()).collect();
-    let predicted = std::iter::once(1.0).chain(arms.iter().map(Arm::gain));
-    (entry.runs_everywhere(shape, &orders), predicted.collect())
+    Ok(choice.arm.checked_sub(1).map(|at| {
+        let (kind, arm) = arms.swap_remove(at);
+        lesson.made_for = kind;
+        (arm, means)
+    }))
 }
 
 /// True if little more time is left for the job than such jobs took.

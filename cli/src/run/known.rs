@@ -1,9 +1,8 @@
 //! `cartograph known`: lists the programs in the store.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use cartograph_core::learn::{CLAIMED, Entry, Gain, SHOWN, gain, mean_times};
+use cartograph_core::learn::{CLAIMED, Entry, Gain, SHOWN, gain, median_times};
 use serde_json::json;
 
 use crate::output::{self, Failure, Result};
@@ -47,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             Err(why) => wrong.push(format!("{name} {why}")),
         }
     }
-    entries.sort_by(|one, other| other.totals.saved.total_cmp(&one.totals.saved));
+    entries.sort_by(|one, other| other.hours().0.total_cmp(&one.hours().0));
     if arguments.json {
         let all: Vec<_> = entries.iter().map(value).collect();
         output::print(&(json!({"schema": 1, "programs": all}).to_string() + "\n"))?;
@@ -58,18 +57,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The placement with the best measured times, on the nodes of the last run.
+/// The placement with the best measured times, for all kinds of work and on all nodes.
 fn best(entry: &Entry) -> Option<Best> {
-    let shape = entry.runs.last()?.shape;
-    let runs = entry.runs.iter().filter(|run| run.shape == shape && !run.order.is_empty());
-    let orders: BTreeSet<&String> = runs.map(|run| &run.order).collect();
-    let found = orders.into_iter().filter_map(|order| {
-        let runs = entry.runs_of(shape, std::slice::from_ref(order));
+    let found = entry.placements().into_iter().filter_map(|placement| {
+        let runs = entry.runs_in(&placement);
         Some(Best {
-            order: order.clone(),
-            ratio: mean_times(&runs, 1)?,
+            ratio: median_times(&runs, 1)?,
             shown: gain(&runs, 1, SHOWN),
             is_sure: gain(&runs, 1, CLAIMED).is_some_and(|gain| gain.least > 1.0),
+            order: placement.order,
         })
     });
     found.max_by(|one, other| one.ratio.total_cmp(&other.ratio))
@@ -82,6 +78,7 @@ fn table(entries: &[Entry]) -> String {
     );
     for entry in entries {
         let Entry { program, processes, totals, .. } = entry;
+        let (saved, lost) = entry.hours();
         let best = best(entry).filter(|best| best.ratio > 1.0);
         let of = |text: &dyn Fn(&Best) -> String| best.as_ref().map_or_else(|| "-".into(), text);
         let interval = |best: &Best| match best.shown {
@@ -95,8 +92,8 @@ fn table(entries: &[Entry]) -> String {
             totals.runs,
             of(&|best| format!("{:.2}", best.ratio)),
             of(&interval),
-            totals.saved,
-            totals.lost,
+            saved,
+            lost,
             of(&|best| best.order.clone() + if best.is_sure { "" } else { " (not certain yet)" })
         );
     }
@@ -104,6 +101,7 @@ fn table(entries: &[Entry]) -> String {
 }
 
 fn value(entry: &Entry) -> serde_json::Value {
+    let (saved, lost) = entry.hours();
     let best = best(entry).map(|best| {
         json!({
             "order": best.order, "gain": best.ratio, "certain": best.is_sure,
@@ -113,7 +111,7 @@ fn value(entry: &Entry) -> serde_json::Value {
     json!({
         "program": entry.program, "build": entry.build, "ranks": entry.processes, "mpi": entry.mpi,
         "runs": entry.totals.runs, "best": best,
-        "node_hours_saved": entry.totals.saved, "node_hours_lost": entry.totals.lost
+        "node_hours_saved": saved, "node_hours_lost": lost
     })
 }
 

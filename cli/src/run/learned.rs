@@ -1,10 +1,14 @@
 //! Learns from a completed job, and reports that on one line.
 
-use cartograph_core::learn::{CLAIMED, Entry, Past, Reason, SHOWN, gain, mean_times, shape};
+use cartograph_core::learn::{
+    CLAIMED, Entry, Guess, Past, Placement, Reason, SHOWN, Seen, gain, is_compared, median_times,
+    shape,
+};
 use cartograph_core::machine::Machine;
 use cartograph_traffic::{Recording, Work};
 
 use super::arms::{self, Placing};
+use super::choice::INPUT;
 use super::kept::Kept;
 use super::places::Places;
 use crate::arms::{Arm, Way, faster};
@@ -25,6 +29,10 @@ pub(super) struct Lesson {
     pub(super) placing: Placing,
     /// True if the program's traffic is in the store.
     pub(super) is_known: bool,
+    /// The kinds of work that the job may do.
+    pub(super) guess: Guess,
+    /// The kind of work for which the placement was made.
+    pub(super) made_for: u32,
 }
 
 /// The places that were assumed before the job.
@@ -90,20 +98,24 @@ impl Lesson {
         let work = if recording.stopped > 0 { Work::default() } else { recording.work };
         let cost = 100.0 * recording.cost as f64 / (seconds * 1e9 * f64::from(recording.size));
         let mut is_first = false;
+        let mut kind = 0;
         let change = |entry: &mut Entry| {
-            is_first = entry.traffic.is_none() && traffic.is_some();
-            if is_first {
-                entry.traffic = traffic;
+            let seen = Seen { work, sums: &[], digest: Some(INPUT), traffic };
+            let noted = entry.note(seen, &self.guess);
+            (is_first, kind) = (noted.is_recorded, noted.kind);
+            if entry.mpi.is_empty() {
                 entry.mpi = recording.mpi.clone();
             }
-            let work = entry.work(work);
             entry.add(Past {
+                kind,
+                units: noted.units,
                 order: order.to_owned(),
+                made_for: self.made_for,
                 predicted: self.arm.as_ref().map_or(1.0, Arm::gain),
-                work,
                 shape,
                 nodes: names.len() as u32,
                 seconds,
+                is_first: noted.is_new,
             });
         };
         let entry = self.store.update(&self.key, recording.size, change)?;
@@ -111,16 +123,16 @@ impl Lesson {
             let ranks = recording.size;
             return Ok(format!(
                 "recorded {name} on {ranks} ranks; {}; recording took {cost:.1} % of the time{moved}",
-                self.next(&entry, &machine)
+                self.next(&entry, kind, &machine)
             ));
         }
-        Ok(self.summary(name, &entry, shape) + moved)
+        Ok(self.summary(name, &entry, kind, shape) + moved)
     }
 
     /// The placement of the next job, in words.
-    fn next(&self, entry: &Entry, machine: &Machine) -> String {
+    fn next(&self, entry: &Entry, kind: u32, machine: &Machine) -> String {
         let none = || "no placement is predicted to help on these nodes".to_owned();
-        let arms = match self.placing.arms(entry, machine) {
+        let arms = match self.placing.arms(entry, kind, machine) {
             Some(Ok((arms, _))) => arms,
             Some(Err(why)) => return why,
             None => return none(),
@@ -145,7 +157,7 @@ impl Lesson {
     }
 
     /// The line for a job that was compared with others.
-    fn summary(&self, name: &str, entry: &Entry, shape: u64) -> String {
+    fn summary(&self, name: &str, entry: &Entry, kind: u32, shape: u64) -> String {
         let Some(arm) = &self.arm else {
             let why = match self.reason {
                 Reason::Check => ", to compare",
@@ -153,15 +165,16 @@ impl Lesson {
             };
             return format!("{name} in the default order{why} ({} runs)", entry.totals.runs);
         };
-        let runs = entry.runs_of(shape, std::slice::from_ref(&arm.order));
+        let placement = Placement { kind: self.made_for, order: arm.order.clone() };
+        let runs = entry.runs_of(kind, shape, &[placement]);
         let of = |arm: usize| runs.iter().filter(|run| run.arm == arm).count();
         let (own, placed) = (of(0), of(1));
         let order = &arm.order;
-        match (gain(&runs, 1, CLAIMED), gain(&runs, 1, SHOWN), mean_times(&runs, 1)) {
+        match (gain(&runs, 1, CLAIMED), gain(&runs, 1, SHOWN), median_times(&runs, 1)) {
             (Some(sure), Some(shown), _) if sure.least > 1.0 => {
                 format!("{name} in {}", faster(order, &shown, own + placed))
             }
-            (_, _, Some(ratio)) => format!(
+            (_, _, Some(ratio)) if is_compared(&runs, 1) => format!(
                 "{name} in {order}: {ratio:.2}x the speed of the default order so far ({placed} and {own} runs)"
             ),
             _ => format!("{name} in {order} (predicted {:.2}x)", arm.gain()),

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cartograph_core::launcher::Line;
-use cartograph_core::learn::{Reason, digest};
+use cartograph_core::learn::{Guess, Reason, digest};
 
 use crate::arms::Start;
 use crate::exec;
@@ -264,6 +264,8 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
         reason: Reason::Best,
         placing,
         is_known: false,
+        guess: Guess::default(),
+        made_for: 0,
     })
 }
 

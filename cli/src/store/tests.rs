@@ -49,7 +49,7 @@ fn what_a_later_version_wrote_is_left_alone() {
     let (_directory, store) = store();
     store.update(&key(), 16, |_| {}).unwrap();
     let file = store.directory.join(file(&key(), 16));
-    let later = fs::read_to_string(&file).unwrap().replace("\"schema\":2", "\"schema\":9");
+    let later = fs::read_to_string(&file).unwrap().replace("\"schema\":3", "\"schema\":9");
     fs::write(&file, &later).unwrap();
     let why = store.update(&key(), 16, |_| panic!("not asked")).unwrap_err();
     assert!(why.contains("version 9"), "{why}");

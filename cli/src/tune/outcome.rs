@@ -7,7 +7,7 @@ use std::path::Path;
 
 use cartograph_core::launcher::Line;
 use cartograph_core::learn::measure::{median, paired_gain};
-use cartograph_core::learn::{CLAIMED, Entry, Gain, Past, SHOWN, Traffic, shape};
+use cartograph_core::learn::{CLAIMED, Entry, Gain, Guess, Past, SHOWN, Seen, Traffic, shape};
 use cartograph_core::replay::Link;
 use serde_json::{Value, json};
 
@@ -95,21 +95,31 @@ fn keep(
     let key = key.as_ref().ok_or("cannot read the program")?;
     let (shape, nodes) = (shape(machine.nodes()), machine.node_sizes().len() as u32);
     let change = |entry: &mut Entry| {
-        if entry.traffic.is_none() {
-            let mut traffic = Traffic::new(recording);
-            traffic.network =
-                forecast.fitted.map(|Link { latency, bandwidth }| (latency, bandwidth));
-            entry.traffic = Some(traffic);
+        let mut traffic = Traffic::new(recording);
+        traffic.network = forecast.fitted.map(|Link { latency, bandwidth }| (latency, bandwidth));
+        let seen = Seen { work: recording.work, traffic: Some(traffic), ..Seen::default() };
+        let noted = entry.note(seen, &Guess::default());
+        if entry.mpi.is_empty() {
             entry.mpi = recording.mpi.clone();
         }
-        let work = entry.work(recording.work);
         for (at, seconds) in &measured.ended {
             let arm = &measured.all[*at].arm;
             // A run with other dims counts as another program.
             if !matches!(arm.way, Way::Dims(_)) {
                 let (order, predicted) = (arm.key().to_owned(), arm.gain());
                 let seconds = seconds.max(1e-9);
-                entry.add(Past { order, predicted, work, shape, nodes, seconds });
+                let (kind, units) = (noted.kind, noted.units);
+                entry.add(Past {
+                    kind,
+                    units,
+                    order,
+                    made_for: kind,
+                    predicted,
+                    shape,
+                    nodes,
+                    seconds,
+                    is_first: false,
+                });
             }
         }
         let failed = measured.all.iter().filter(|runs| runs.failed && runs.start.is_some());

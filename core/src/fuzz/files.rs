@@ -9,7 +9,7 @@ use cartograph_traffic::{Call, Recording, Scale, host_name, is_host_name};
 
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
-use crate::learn::{Conditions, Entry, choose, gain};
+use crate::learn::{Conditions, Entry, Guess, Past, Placement, Seen, gain};
 use crate::machine::Machine;
 use crate::machine::address::{MOST_ABOVE, ReportedAddress, host_number};
 use crate::machine::network::NetworkMapFile;
@@ -151,7 +151,8 @@ pub fn entry(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(mut entry) = Entry::parse(&text) else { return };
     Entry::parse(&entry.json()).expect("what was read can be written and read");
-    if let Some(recording) = entry.traffic.as_ref().and_then(|all| all.recording(entry.processes)) {
+    let known = entry.kinds.iter().filter_map(|kind| kind.traffic.as_ref());
+    for recording in known.filter_map(|traffic| traffic.recording(entry.processes)) {
         assert!(recording.edges.iter().all(|edge| edge.from.max(edge.to) < entry.processes));
         let Recording { mut windows, .. } = recording;
         assert!(windows.is_empty() || windows.len() == entry.processes as usize);
@@ -162,16 +163,22 @@ pub fn entry(data: &[u8]) {
         }
     }
     let Some(run) = entry.runs.last().cloned() else { return };
-    let runs = entry.runs_of(run.shape, &["blocks".to_owned()]);
-    let experience = entry.experience(run.shape);
-    let shape = run.shape;
-    let conditions = Conditions { shape, experience: &experience, ..Conditions::default() };
-    let everywhere = entry.runs_everywhere(shape, &["blocks".to_owned()]);
-    assert!(choose(&[1.0, 1.3], &everywhere, &conditions).arm < 2);
-    if let Some(gain) = gain(&runs, 1, 0.05) {
-        assert!(gain.least <= gain.mean && gain.mean <= gain.most, "{gain:?}");
+    let kinds = entry.kinds.iter().map(|kind| kind.id).collect();
+    let placements = entry.placements().into_iter().map(|placement| (placement, 1.3));
+    let placements: Vec<(Placement, f64)> = placements.take(2).collect();
+    let conditions = Conditions { shape: run.shape, ..Conditions::default() };
+    for guess in [Guess { kinds: vec![run.kind], is_known: true }, Guess { kinds, is_known: false }]
+    {
+        assert!(entry.choose(&guess, &placements, &conditions).arm <= placements.len());
     }
-    entry.add(run);
+    for (placement, _) in &placements {
+        if let Some(gain) = gain(&entry.runs_in(placement), 1, 0.05) {
+            assert!(gain.least <= gain.mean && gain.mean <= gain.most, "{gain:?}");
+        }
+    }
+    assert!(entry.hours().0 >= 0.0);
+    let noted = entry.note(Seen { digest: Some(1), ..Seen::default() }, &entry.guess(Some(1)));
+    entry.add(Past { kind: noted.kind, ..run });
 }
 
 /// An order of the world: a permutation, only for its own nodes.

@@ -2,11 +2,12 @@
 //! jobs.
 
 use super::evidence::{Run, pairs};
+use super::measure::lower_median;
 
 /// The assumed noise of a run, as the standard deviation of the logarithm of its time, and the number of runs that this
 /// assumption counts for.
-pub(super) const NOISE: f64 = 0.05;
-const NOISE_RUNS: f64 = 4.0;
+pub(super) const NOISE: f64 = 0.08;
+const NOISE_RUNS: f64 = 2.0;
 
 /// The same for runs on nodes of different shapes.
 pub(super) const NOISE_OF_SHAPES: f64 = 0.1;
@@ -28,8 +29,6 @@ const FADING: f64 = 0.9;
 pub(super) struct Belief {
     pub(super) mean: f64,
     pub(super) deviation: f64,
-    /// The mean of the measured gains; without runs, the corrected prediction.
-    pub(super) found: f64,
     /// The number of runs of the arm.
     pub(super) runs: usize,
 }
@@ -52,18 +51,18 @@ pub(super) fn beliefs(
     let trust = trust(here.chain(elsewhere));
     let belief = |arm: usize| {
         if arm == 0 {
-            return Belief { mean: 0.0, deviation: 0.0, found: 0.0, runs: 0 };
+            return Belief { mean: 0.0, deviation: 0.0, runs: 0 };
         }
         let runs = runs.iter().filter(|run| run.arm == arm).count();
         let predicted = predicted[arm].max(1.0).ln();
         let (before, error) = (trust * predicted, forecast_error(predicted));
         match measured[arm] {
-            None => Belief { mean: before, deviation: error, found: before, runs },
+            None => Belief { mean: before, deviation: error, runs },
             Some((found, variance)) => {
                 let certain = error.powi(-2);
                 let all = certain + variance.recip();
                 let mean = (certain * before + found / variance) / all;
-                Belief { mean, deviation: all.recip().sqrt(), found, runs }
+                Belief { mean, deviation: all.recip().sqrt(), runs }
             }
         }
     };
@@ -86,28 +85,48 @@ fn trust(tried: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
     (over / under).clamp(0.0, 1.0)
 }
 
+/// A difference of more than this number of usual ones counts as one of that size: some runs are disturbed.
+const DISTURBED: f64 = 3.0;
+
 /// The variance of the logarithm of a run's time, starting from the assumed deviation `before`: estimated from
 /// consecutive runs of one arm and group, so that slow changes of the machine do not count.
 pub(super) fn noise(runs: &[Run], before: f64) -> f64 {
-    let (mut squares, mut count) = (NOISE_RUNS * before.powi(2), NOISE_RUNS);
+    let mut squares = Vec::new();
     for (at, run) in runs.iter().enumerate() {
         let alike = |other: &&Run| other.arm == run.arm && other.group == run.group;
         if let Some(other) = runs[..at].iter().rev().find(alike) {
-            squares += (run.seconds / other.seconds).ln().powi(2) / 2.0;
-            count += 1.0;
+            squares.push((run.seconds / other.seconds).ln().powi(2) / 2.0);
         }
     }
-    squares / count
+    // Of the squares of normally distributed numbers, half are below this part of the mean.
+    let usual = before.powi(2).max(lower_median(&squares).unwrap_or(0.0) / 0.455);
+    let sum: f64 = squares.iter().map(|square| square.min(DISTURBED.powi(2) * usual)).sum();
+    (sum + NOISE_RUNS * before.powi(2)) / (squares.len() as f64 + NOISE_RUNS)
 }
 
-/// The measured logarithm of an arm's gain over another, and its variance: later comparisons count more.
+/// The measured logarithm of an arm's gain over another, and its variance. It is the median of comparisons, of which
+/// later ones count more; of two, it is the smaller one.
 pub(super) fn measured(runs: &[Run], over: usize, arm: usize, noise: f64) -> Option<(f64, f64)> {
-    let (mut sum, mut weights, mut squares) = (0.0, 0.0, 0.0);
+    let (mut all, mut weights, mut squares) = (Vec::new(), 0.0, 0.0);
     for pair in pairs(runs, over, arm) {
         let weight = FADING.powi((runs.len() - pair.at) as i32) / pair.variance;
-        sum += weight * pair.difference;
+        all.push((pair.difference, weight));
         weights += weight;
         squares += weight * weight * pair.variance;
     }
-    (weights > 0.0).then(|| (sum / weights, noise * squares / (weights * weights)))
+    all.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let lower = weighted_median(all.iter().copied(), weights)?;
+    let upper = weighted_median(all.iter().rev().copied(), weights)?;
+    let middle = if all.len() > 2 { f64::midpoint(lower, upper) } else { lower.min(upper) };
+    Some((middle, noise * squares / (weights * weights)))
+}
+
+/// The first of sorted numbers up to which half of all weights are reached.
+fn weighted_median(mut sorted: impl Iterator<Item = (f64, f64)>, weights: f64) -> Option<f64> {
+    let mut below = 0.0;
+    let middle = sorted.find(|(_, weight)| {
+        below += weight;
+        below >= weights / 2.0
+    });
+    middle.map(|(number, _)| number)
 }

@@ -5,6 +5,9 @@
 //! normally distributed effects, a test martingale: by Ville's inequality it exceeds 1/alpha with probability at most
 //! alpha, over all checks together.
 
+use super::belief::noise;
+use super::measure::median;
+
 /// The level of intervals in output: 95 %.
 pub const SHOWN: f64 = 0.05;
 
@@ -48,6 +51,8 @@ pub struct Gain {
 pub fn gain(runs: &[Run], arm: usize, level: f64) -> Option<Gain> {
     let differences: Vec<f64> = pairs(runs, 0, arm).iter().map(|pair| pair.difference).collect();
     let (mean, deviation) = moments(&differences)?;
+    // Differences may agree by chance, or because jobs repeat in a rhythm, while runs of one arm do not.
+    let deviation = deviation.max(noise(runs, LEAST_NOISE).sqrt() / 2.0);
     let far = quantile(differences.len(), level)? * deviation / (differences.len() as f64).sqrt();
     Some(Gain {
         mean: mean.exp(),
@@ -57,9 +62,9 @@ pub fn gain(runs: &[Run], arm: usize, level: f64) -> Option<Gain> {
     })
 }
 
-/// The mean times of the default order and of an arm over the groups that have both, as a ratio: the default order
+/// The median times of the default order and of an arm over the groups that have both, as a ratio: the default order
 /// takes `ratio` times as long. `None` if no group has both.
-pub fn mean_times(runs: &[Run], arm: usize) -> Option<f64> {
+pub fn median_times(runs: &[Run], arm: usize) -> Option<f64> {
     let mut groups: Vec<u64> = runs.iter().map(|run| run.group).collect();
     groups.sort_unstable();
     groups.dedup();
@@ -68,8 +73,7 @@ pub fn mean_times(runs: &[Run], arm: usize) -> Option<f64> {
         let of = |arm: usize| {
             let logs = runs.iter().filter(|run| run.group == group && run.arm == arm);
             let logs: Vec<f64> = logs.map(|run| run.seconds.ln()).collect();
-            let count = logs.len() as f64;
-            (count > 0.0).then(|| (logs.iter().sum::<f64>() / count, count))
+            (!logs.is_empty()).then(|| (median(&logs), logs.len() as f64))
         };
         if let (Some((own, n)), Some((other, m))) = (of(0), of(arm)) {
             let weight = n * m / (n + m);
@@ -79,6 +83,15 @@ pub fn mean_times(runs: &[Run], arm: usize) -> Option<f64> {
     }
     (weights > 0.0).then(|| (sum / weights).exp())
 }
+
+/// True if the default order and an arm have at least two runs each in one group: with fewer, nothing is claimed.
+pub fn is_compared(runs: &[Run], arm: usize) -> bool {
+    let count = |group, arm| runs.iter().filter(|run| (run.group, run.arm) == (group, arm)).count();
+    runs.iter().any(|run| count(run.group, 0).min(count(run.group, arm)) >= COMPARED)
+}
+
+/// The least runs of either side.
+pub(super) const COMPARED: usize = 2;
 
 /// The most runs on each side that are compared with a run: within these, the machine has usually not changed.
 const BESIDE: usize = 3;
@@ -108,8 +121,8 @@ pub(super) fn pairs(runs: &[Run], one: usize, arm: usize) -> Vec<Pair> {
             .collect();
         let blocks: Vec<&[(usize, &Run)]> =
             all.chunk_by(|(_, one), (_, next)| one.arm == next.arm).collect();
-        let mean = |block: &[(usize, &Run)]| {
-            block.iter().map(|(_, run)| run.seconds.ln()).sum::<f64>() / block.len() as f64
+        let middle = |block: &[(usize, &Run)]| {
+            median(&block.iter().map(|(_, run)| run.seconds.ln()).collect::<Vec<f64>>())
         };
         for (at, block) in blocks.iter().enumerate().filter(|(_, block)| block[0].1.arm == one) {
             // Of the runs between two blocks, the first ones belong to the block before them, the last ones to the
@@ -128,7 +141,7 @@ pub(super) fn pairs(runs: &[Run], one: usize, arm: usize) -> Vec<Pair> {
                 before.into_iter().chain(after).flatten().copied().collect();
             if !others.is_empty() {
                 found.push(Pair {
-                    difference: mean(block) - mean(&others),
+                    difference: middle(block) - middle(&others),
                     variance: (block.len() as f64).recip() + (others.len() as f64).recip(),
                     at: block[block.len() - 1].0,
                 });
@@ -178,8 +191,8 @@ mod tests {
         // Runs of other work are not compared.
         let mut mixed = runs(&[(0, 1.0), (1, 1.0)]);
         mixed[1].group = 2;
-        assert!(pairs(&mixed, 0, 1).is_empty() && mean_times(&mixed, 1).is_none());
-        assert!((mean_times(&runs(&[(0, 3.0), (1, 2.0)]), 1).unwrap() - 1.5).abs() < 1e-9);
+        assert!(pairs(&mixed, 0, 1).is_empty() && median_times(&mixed, 1).is_none());
+        assert!((median_times(&runs(&[(0, 3.0), (1, 2.0)]), 1).unwrap() - 1.5).abs() < 1e-9);
     }
 
     #[test]

@@ -35,6 +35,14 @@ pub fn median(times: &[f64]) -> f64 {
     }
 }
 
+/// The middle number, or the lower one of the two in the middle: most disturbances make runs slower. `None` if there are
+/// no numbers.
+pub(super) fn lower_median(numbers: &[f64]) -> Option<f64> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

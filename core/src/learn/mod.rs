@@ -6,7 +6,10 @@
 mod belief;
 mod entry;
 mod evidence;
+mod history;
+mod kind;
 pub mod measure;
+mod next;
 mod policy;
 pub mod simulate;
 mod spent;
@@ -14,6 +17,8 @@ mod traffic;
 mod windows;
 
 pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
-pub use evidence::{CLAIMED, Gain, Run, SHOWN, gain, mean_times};
-pub use policy::{Choice, Conditions, Reason, choose};
+pub use evidence::{CLAIMED, Gain, Run, SHOWN, gain, is_compared, median_times};
+pub use history::Placement;
+pub use kind::{Guess, Kind, Noted, Seen};
+pub use policy::{Choice, Conditions, Reason};
 pub use traffic::Traffic;

@@ -1,6 +1,6 @@
 //! Entries of measured and of large jobs, and the weights of grids.
 
-use cartograph_core::learn::Past;
+use cartograph_core::learn::{Guess, Past, Seen};
 use cartograph_traffic::{Call, Count, Edge, Topology, Window, Work};
 
 use super::*;
@@ -20,17 +20,19 @@ fn what_was_measured_comes_first() {
     let mut entry = Entry::new("app", "abc", 4);
     let best = |entry: &Entry| -> Vec<String> {
         let others = others().map(|(order, predicted)| arm(order, predicted, Way::Launcher)).into();
-        best(entry, 7, own(), others).into_iter().map(|arm| arm.order).collect()
+        best(entry, 0, 7, own(), others).into_iter().map(|arm| arm.order).collect()
     };
     assert_eq!(best(&entry), ["first", "second"]);
-    let work = entry.work(Work { messages: 1, bytes: 1, collectives: 1 });
+    let work = Work { messages: 1, bytes: 1, collectives: 1 };
+    entry.note(Seen { work, ..Seen::default() }, &Guess::default());
     let run = |order: &str, seconds| Past {
         order: order.to_owned(),
         predicted: 1.0,
-        work,
+        units: 1.0,
         shape: 7,
         nodes: 2,
         seconds,
+        ..Past::default()
     };
     for (order, seconds) in [
         ("", 10.0),
@@ -101,17 +103,18 @@ fn halo(sides: [u32; 3]) -> Recording {
 fn jobs_of_thousands_of_ranks_are_replayed() {
     let sides = [20, 12, 10];
     let mut entry = Entry::new("app", "abc", sides.iter().product());
-    entry.traffic = Some(traffic(&halo(sides)));
+    let traffic = Some(traffic(&halo(sides)));
+    entry.note(Seen { traffic, ..Seen::default() }, &Guess::default());
     let entry = Entry::parse(&entry.json()).unwrap();
     let machine = Machine::blocks(&[40; 60]);
-    let recording = recording(&entry).unwrap();
+    let recording = recording(&entry, 0).unwrap();
     let means = Means {
         start: Some(Way::Launcher),
         moves_grids: false,
         by_launcher: Err(String::new()),
         setting: None,
     };
-    let found = arms(&entry, &recording, &machine, &means);
+    let found = arms(&entry, 0, &recording, &machine, &means);
     // Bytes alone do not reveal the program's grid.
     assert!(found[0].order.starts_with("20x12x10 in bricks of "), "{:?}", found[0].order);
     assert!(found[0].gain() > 1.5, "{}", found[0].gain());

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use cartograph_traffic::{Call, Collective, Window};
 
 use super::*;
-use crate::learn::Entry;
+use crate::learn::{Entry, Guess, Seen};
 
 /// A halo exchange on a periodic grid.
 fn grid(sides: &[u32], different: bool) -> Recording {
@@ -104,10 +104,11 @@ fn the_calls_of_ten_thousand_ranks_fit_in_an_entry() {
     for (all, periodic) in [(false, false), (true, false), (true, true)] {
         let recording = Recording { windows: halo(sides, all, periodic), ..grid(&sides, false) };
         let mut entry = Entry::new("app", "abc", recording.size);
-        entry.traffic = Some(Traffic::new(&recording));
+        let traffic = Some(Traffic::new(&recording));
+        entry.note(Seen { traffic, ..Seen::default() }, &Guess::default());
         let text = entry.json();
         assert!(text.len() <= 1_000_000, "{}", text.len());
-        let kept = Entry::parse(&text).unwrap().traffic.unwrap();
+        let kept = Entry::parse(&text).unwrap().kinds.remove(0).traffic.unwrap();
         let kept = kept.recording(recording.size).unwrap();
         assert_eq!(kept.edges, recording.edges);
         assert_eq!(kept.windows.len(), recording.windows.len());

@@ -10,7 +10,7 @@ use cartograph_lab::{File, Table, directory};
 const BASE: u64 = 100;
 
 /// Histories of each kind, and jobs of each.
-const HISTORIES: u64 = 5000;
+const HISTORIES: u64 = 1000;
 const JOBS: usize = 60;
 
 /// The number of runs of each variant with which `make lab-programs` measures a gain, and the two-sided 95 % quantile
@@ -22,15 +22,17 @@ fn main() -> io::Result<()> {
     let programs = File::read(&directory().join("programs.json"))?;
     let table = programs.table("Real programs").ok_or_else(|| io::Error::other("no programs"))?;
     let measured: Vec<Measured> = table.rows.iter().filter_map(|row| measured(row)).collect();
-    let columns = "histories | saved, % | lost, % | wrong claims, % | right claims, %";
+    let columns = "histories | saved, % | lost, % | slower, % | wrong claims, % | right claims, %";
     let mut found = Table::new("Simulated histories", columns);
     for kind in &KINDS {
-        let Summary { saved, lost, wrong, right } = summary(kind, &measured, BASE, HISTORIES, JOBS);
+        let Summary { saved, lost, slower, wrong, right } =
+            summary(kind, &measured, BASE, HISTORIES, JOBS);
         let part = |part: f64| {
             if part.is_nan() { "-".to_owned() } else { format!("{:.1}", 100.0 * part) }
         };
         let (name, saved, right) = (kind.0, part(saved), part(right));
-        found.row(&format!("{name} | {saved} | {} | {} | {right}", part(lost), part(wrong)));
+        let (lost, slower, wrong) = (part(lost), part(slower.max(0.0)), part(wrong));
+        found.row(&format!("{name} | {saved} | {lost} | {slower} | {wrong} | {right}"));
     }
     let path = File::put("policy", "make lab-policy", vec![found])?;
     println!("{} programs; the table is in {}", measured.len(), path.display());

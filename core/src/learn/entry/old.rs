@@ -1,0 +1,91 @@
+//! Entries of the previous format, in which a program had one traffic, and inputs were distinguished by their work.
+
+use cartograph_traffic::{Work, partner_weight};
+use serde::Deserialize;
+
+use super::{Entry, Past, Totals};
+use crate::learn::kind::{Kind, pattern};
+use crate::learn::traffic::Traffic;
+
+/// Its version.
+pub(super) const SCHEMA: u32 = 2;
+
+#[derive(Deserialize)]
+pub(super) struct Old {
+    program: String,
+    build: String,
+    processes: u32,
+    mpi: String,
+    #[serde(default)]
+    traffic: Option<Traffic>,
+    #[serde(default)]
+    works: Vec<Work>,
+    #[serde(default)]
+    runs: Vec<Run>,
+    #[serde(default)]
+    totals: Totals,
+    #[serde(default)]
+    failed: Vec<(String, u64)>,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    order: String,
+    predicted: f64,
+    work: u32,
+    shape: u64,
+    nodes: u32,
+    seconds: f64,
+}
+
+impl Old {
+    /// The entry in the present format. The traffic is that of the first work.
+    pub(super) fn entry(self) -> Entry {
+        let Self { program, build, processes, mpi, traffic, works, runs, totals, failed } = self;
+        let mut entry = Entry { mpi, totals, failed, ..Entry::new(&program, &build, processes) };
+        entry.kinds = (0..).zip(works).map(|(id, work)| Kind::new(id, work)).collect();
+        entry.next_id = entry.kinds.len() as u32;
+        if let Some(first) = entry.kinds.first_mut() {
+            first.pattern = traffic
+                .as_ref()
+                .map(|traffic| sums(traffic, processes, first.work))
+                .unwrap_or_default();
+            first.traffic = traffic;
+        }
+        for (at, run) in (0..).zip(runs) {
+            let Run { order, predicted, work: kind, shape, nodes, seconds } = run;
+            if let Some(kind) = entry.kinds.get_mut(kind as usize) {
+                kind.last = at;
+            }
+            let is_first = at == 0 && order.is_empty() && totals.runs as usize <= super::MOST_RUNS;
+            entry.runs.push(Past {
+                kind,
+                units: 1.0,
+                made_for: 0,
+                order,
+                predicted,
+                shape,
+                nodes,
+                seconds,
+                is_first,
+            });
+        }
+        entry.fit(0);
+        entry
+    }
+}
+
+/// The pattern of a traffic; empty if some of its edges were left out.
+fn sums(traffic: &Traffic, processes: u32, work: Work) -> Vec<i32> {
+    let Some(recording) = traffic.recording(processes) else { return Vec::new() };
+    let mut sums = vec![0i64; processes as usize];
+    let mut bytes = 0u64;
+    for edge in &recording.edges {
+        let weight = partner_weight(edge.from, edge.to);
+        let weighted = i64::try_from(edge.count.bytes).unwrap_or(i64::MAX).saturating_mul(weight);
+        let sum = &mut sums[edge.from as usize];
+        *sum = sum.saturating_add(weighted);
+        bytes = bytes.saturating_add(edge.count.bytes);
+    }
+    if bytes == work.bytes { pattern(&sums, bytes) } else { Vec::new() }
+}
