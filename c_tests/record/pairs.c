@@ -1,6 +1,6 @@
-/* Each process exchanges messages with the process half the job away; if that is on another node, the exchange
- * takes longer, like on a network. pairs [CODE [input|wait]]: prints the number of pairs between nodes, and the
- * first line of its input; exits with CODE. With GRID the ranks are those of a grid that may be reordered. */
+/* Each process exchanges messages with the process half the job away, or with `near` the next one; if that is on another
+ * node, the exchange takes longer, like on a network. pairs [CODE [input|wait|near]]: prints the number of pairs between
+ * nodes, and the first line of its input; exits with CODE. With GRID the ranks are those of a grid that may be reordered. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 #endif
     MPI_Comm_rank(comm, &rank);
     MPI_Get_processor_name(own, &length);
-    int partner = (rank + size / 2) % size;
+    int partner = argc > 2 && strcmp(argv[2], "near") == 0 ? rank ^ 1 : (rank + size / 2) % size;
     MPI_Sendrecv(own, sizeof own, MPI_CHAR, partner, 0, other, sizeof other, MPI_CHAR, partner, 0, comm,
                  MPI_STATUS_IGNORE);
     apart = strcmp(own, other) != 0;

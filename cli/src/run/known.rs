@@ -1,7 +1,5 @@
 //! `cartograph known`: lists the programs in the store.
 
-use std::fmt::Write;
-
 use cartograph_core::learn::{CLAIMED, Entry, Gain, SHOWN, gain, median_times};
 use serde_json::json;
 
@@ -57,10 +55,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The placement with the best measured times, for all kinds of work and on all nodes.
-fn best(entry: &Entry) -> Option<Best> {
+/// The placement with the best measured times on all nodes: of a kind of work, or of all kinds.
+fn best(entry: &Entry, kind: Option<u32>) -> Option<Best> {
     let found = entry.placements().into_iter().filter_map(|placement| {
-        let runs = entry.runs_in(&placement);
+        let runs = match kind {
+            Some(kind) => entry.runs_of_kind(kind, &placement),
+            None => entry.runs_in(&placement),
+        };
         Some(Best {
             ratio: median_times(&runs, 1)?,
             shown: gain(&runs, 1, SHOWN),
@@ -71,46 +72,70 @@ fn best(entry: &Entry) -> Option<Best> {
     found.max_by(|one, other| one.ratio.total_cmp(&other.ratio))
 }
 
+/// The number of kept runs of a kind.
+fn runs(entry: &Entry, kind: u32) -> usize {
+    entry.runs.iter().filter(|run| run.kind == kind).count()
+}
+
+/// A row for each program, followed by one for each of its kinds of work if there are several.
 fn table(entries: &[Entry]) -> String {
     let mut text = format!(
         "{:24}{:>8}{:>6}{:>7}{:>16}{:>10}{:>10}  best placement\n",
         "program", "ranks", "runs", "gain", "95 % CI", "saved, h", "lost, h"
     );
     for entry in entries {
-        let Entry { program, processes, totals, .. } = entry;
-        let (saved, lost) = entry.hours();
-        let best = best(entry).filter(|best| best.ratio > 1.0);
-        let of = |text: &dyn Fn(&Best) -> String| best.as_ref().map_or_else(|| "-".into(), text);
-        let interval = |best: &Best| match best.shown {
-            Some(Gain { least, most, .. }) => format!("{least:.2}-{most:.2}"),
-            None => "too few runs".to_owned(),
-        };
-        let _ = writeln!(
-            text,
-            "{:24}{processes:>8}{:>6}{:>7}{:>16}{:>10.2}{:>10.2}  {}",
-            program,
-            totals.runs,
-            of(&|best| format!("{:.2}", best.ratio)),
-            of(&interval),
-            saved,
-            lost,
-            of(&|best| best.order.clone() + if best.is_sure { "" } else { " (not certain yet)" })
-        );
+        let Entry { program, processes, totals, kinds, .. } = entry;
+        let ranks = processes.to_string();
+        let best_of_all = best(entry, None).filter(|_| kinds.len() < 2);
+        text += &row([program, &ranks], totals.runs, best_of_all, entry.hours());
+        for (number, kind) in (1..).zip(kinds).filter(|_| kinds.len() > 1) {
+            let name = format!("  input {number}");
+            let (count, hours) = (runs(entry, kind.id) as u64, entry.hours_of_kind(kind.id));
+            text += &row([&name, ""], count, best(entry, Some(kind.id)), hours);
+        }
     }
     text
 }
 
+fn row(
+    [name, ranks]: [&str; 2],
+    runs: u64,
+    best: Option<Best>,
+    (saved, lost): (f64, f64),
+) -> String {
+    let best = best.filter(|best| best.ratio > 1.0);
+    let of = |text: &dyn Fn(&Best) -> String| best.as_ref().map_or_else(|| "-".into(), text);
+    let interval = |best: &Best| match best.shown {
+        Some(Gain { least, most, .. }) => format!("{least:.2}-{most:.2}"),
+        None => "too few runs".to_owned(),
+    };
+    format!(
+        "{name:24}{ranks:>8}{runs:>6}{:>7}{:>16}{saved:>10.2}{lost:>10.2}  {}\n",
+        of(&|best| format!("{:.2}", best.ratio)),
+        of(&interval),
+        of(&|best| best.order.clone() + if best.is_sure { "" } else { " (not certain yet)" })
+    )
+}
+
 fn value(entry: &Entry) -> serde_json::Value {
-    let (saved, lost) = entry.hours();
-    let best = best(entry).map(|best| {
+    let of = |best: Best| {
         json!({
             "order": best.order, "gain": best.ratio, "certain": best.is_sure,
             "interval": best.shown.map(|gain| [gain.least, gain.most])
         })
+    };
+    let kinds = entry.kinds.iter().map(|kind| {
+        let (saved, lost) = entry.hours_of_kind(kind.id);
+        json!({
+            "runs": runs(entry, kind.id), "best": best(entry, Some(kind.id)).map(of),
+            "node_hours_saved": saved, "node_hours_lost": lost
+        })
     });
+    let (saved, lost) = entry.hours();
     json!({
         "program": entry.program, "build": entry.build, "ranks": entry.processes, "mpi": entry.mpi,
-        "runs": entry.totals.runs, "best": best,
+        "runs": entry.totals.runs, "best": best(entry, None).map(of),
+        "inputs": kinds.collect::<Vec<_>>(),
         "node_hours_saved": saved, "node_hours_lost": lost
     })
 }

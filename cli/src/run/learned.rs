@@ -1,19 +1,20 @@
 //! Learns from a completed job, and reports that on one line.
 
 use cartograph_core::learn::{
-    CLAIMED, Entry, Guess, Past, Placement, Reason, SHOWN, Seen, gain, is_compared, median_times,
-    shape,
+    CLAIMED, Conditions, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, gain,
+    is_compared, median_times, shape,
 };
 use cartograph_core::machine::Machine;
 use cartograph_traffic::{Recording, Work};
 
 use super::arms::{self, Placing};
-use super::choice::INPUT;
+use super::candidates::Candidates;
+use super::inputs::Inputs;
 use super::kept::Kept;
 use super::places::Places;
 use crate::arms::{Arm, Way, faster};
 use crate::predict::LEAST_GAIN;
-use crate::store::{Key, Store};
+use crate::store::{JobFolder, Key, Store};
 use crate::traffic;
 
 /// A job that teaches something.
@@ -21,14 +22,17 @@ pub(super) struct Lesson {
     pub(super) store: Store,
     pub(super) key: Key,
     /// The directory of the recording, which is removed with this.
-    pub(super) directory: tempfile::TempDir,
+    pub(super) directory: JobFolder,
     /// The placement; `None` for the default order.
     pub(super) arm: Option<Arm>,
     pub(super) nodes: Option<Assumed>,
     pub(super) reason: Reason,
     pub(super) placing: Placing,
-    /// True if the program's traffic is in the store.
-    pub(super) is_known: bool,
+    pub(super) inputs: Inputs,
+    /// True if the messages of the job are recorded, not only its work.
+    pub(super) keeps_calls: bool,
+    /// False if no placement is predicted to help.
+    pub(super) has_candidates: bool,
     /// The kinds of work that the job may do.
     pub(super) guess: Guess,
     /// The kind of work for which the placement was made.
@@ -91,80 +95,125 @@ impl Lesson {
             None => shape(machine.nodes()),
         };
         let moved = if were_right { "" } else { "; its nodes were not those of earlier jobs" };
-        let traffic = (!self.is_known).then(|| arms::traffic(&recording));
         let order = self.arm.as_ref().map_or("", Arm::key);
         let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
-        // Runs in which the recorder stopped itself are compared whatever they did.
-        let work = if recording.stopped > 0 { Work::default() } else { recording.work };
-        let cost = 100.0 * recording.cost as f64 / (seconds * 1e9 * f64::from(recording.size));
-        let mut is_first = false;
-        let mut kind = 0;
+        let note = self.note(&recording);
+        let mut noted = None;
         let change = |entry: &mut Entry| {
-            let seen = Seen { work, sums: &[], digest: Some(INPUT), traffic };
-            let noted = entry.note(seen, &self.guess);
-            (is_first, kind) = (noted.is_recorded, noted.kind);
-            if entry.mpi.is_empty() {
-                entry.mpi = recording.mpi.clone();
-            }
+            let of = note(entry);
+            noted = Some(of);
             entry.add(Past {
-                kind,
-                units: noted.units,
+                kind: of.kind,
+                units: of.units,
                 order: order.to_owned(),
                 made_for: self.made_for,
                 predicted: self.arm.as_ref().map_or(1.0, Arm::gain),
                 shape,
                 nodes: names.len() as u32,
                 seconds,
-                is_first: noted.is_new,
+                is_first: of.is_new,
             });
         };
         let entry = self.store.update(&self.key, recording.size, change)?;
-        if is_first {
+        let Some(noted) = noted else { return Ok(String::new()) };
+        if noted.is_recorded {
             let ranks = recording.size;
+            let cost = 100.0 * recording.cost as f64 / (seconds * 1e9 * f64::from(ranks));
             return Ok(format!(
                 "recorded {name} on {ranks} ranks; {}; recording took {cost:.1} % of the time{moved}",
-                self.next(&entry, kind, &machine)
+                self.next(&entry, noted.kind, &machine)
             ));
         }
-        Ok(self.summary(name, &entry, kind, shape) + moved)
+        Ok(self.summary(name, &entry, noted, shape) + moved)
     }
 
-    /// The placement of the next job, in words.
-    fn next(&self, entry: &Entry, kind: u32, machine: &Machine) -> String {
-        let none = || "no placement is predicted to help on these nodes".to_owned();
-        let arms = match self.placing.arms(entry, kind, machine) {
-            Some(Ok((arms, _))) => arms,
-            Some(Err(why)) => return why,
-            None => return none(),
-        };
-        match arms.first() {
-            Some(arm) if arm.gain() < LEAST_GAIN => {
-                format!("the next run will try {}, with fewer bytes between nodes", arm.order)
+    /// Notes the work of the job, and its inputs.
+    fn note(&self, recording: &Recording) -> impl FnOnce(&mut Entry) -> Noted {
+        let traffic = self.keeps_calls.then(|| arms::traffic(recording));
+        // Runs in which the recorder stopped itself are compared whatever they did.
+        let work = if recording.stopped > 0 { Work::default() } else { recording.work };
+        // In a reordered grid, other processes do the work of each rank.
+        let is_moved = self.arm.as_ref().is_some_and(|arm| matches!(arm.way, Way::Weights(_)));
+        let sums = if is_moved { Vec::new() } else { recording.patterns.clone() };
+        let written = self.inputs.written();
+        move |entry| {
+            entry.note_outputs(&written);
+            if entry.mpi.is_empty() {
+                entry.mpi = recording.mpi.clone();
             }
-            Some(arm) => {
-                format!("the next run will use {} (predicted {:.2}x)", arm.order, arm.gain())
-            }
-            None => none(),
+            let digest = Some(self.inputs.digest(&entry.outputs));
+            entry.note(Seen { work, sums: &sums, digest, traffic }, &self.guess)
         }
     }
 
-    /// Records that the job has failed, possibly because of the placement. Write errors are ignored.
-    pub(super) fn failed(self) {
-        let Some(Assumed { own, mut kept, .. }) = self.nodes else { return };
-        kept.forget(&self.store);
+    /// The placement of the next job that does this kind of work, in words.
+    fn next(&self, entry: &Entry, kind: u32, machine: &Machine) -> String {
+        let guess = Guess { kinds: vec![kind], is_known: true };
+        let found = match Candidates::new(&self.placing, entry, &guess, machine) {
+            Ok(found) => found,
+            Err(why) => return why,
+        };
+        let Some(first) = found.first() else {
+            return "no placement is predicted to help on these nodes".to_owned();
+        };
+        let shape = shape(machine.nodes());
+        let conditions = Conditions { shape, in_a_hurry: false, seed: self.key.build };
+        let is_next = found.choose(entry, &guess, &conditions).arm > 0;
+        let run = match (is_next, entry.kinds.len()) {
+            (true, 0 | 1) => "the next run",
+            (true, _) => "the next run with such input",
+            (false, _) => "a later run",
+        };
+        match first.gain() {
+            small if small < LEAST_GAIN => {
+                format!("{run} will try {}, with fewer bytes between nodes", first.order)
+            }
+            gain => format!("{run} will use {} (predicted {gain:.2}x)", first.order),
+        }
+    }
+
+    /// Records that the job has failed, possibly because of the placement. If all processes have ended, its messages
+    /// are kept: a program may always exit with a code other than 0. Write errors are ignored.
+    pub(super) fn failed(mut self) {
+        let Some(assumed) = self.nodes.as_mut() else { return };
+        assumed.kept.forget(&self.store);
+        let size = assumed.own.ranks();
         let order = self.arm.as_ref().map_or("", Arm::key);
-        let _ = self.store.update(&self.key, own.ranks(), |entry| entry.fail(order));
+        let recording = Recording::open(&self.directory.path().join("run.traffic")).ok();
+        let is_whole = |it: &Recording| it.size == size && it.missing() + it.cut_short == 0;
+        let recording = recording.filter(|it| self.keeps_calls && is_whole(it));
+        let note = recording.as_ref().map(|recording| self.note(recording));
+        let change = |entry: &mut Entry| {
+            entry.fail(order);
+            if let Some(note) = note {
+                note(entry);
+            }
+        };
+        let _ = self.store.update(&self.key, size, change);
     }
 
     /// The line for a job that was compared with others.
-    fn summary(&self, name: &str, entry: &Entry, kind: u32, shape: u64) -> String {
+    fn summary(&self, name: &str, entry: &Entry, noted: Noted, shape: u64) -> String {
+        let Noted { kind, is_new, .. } = noted;
         let Some(arm) = &self.arm else {
+            let of = |run: &Past| run.kind == kind && run.shape == shape;
+            let was_tried = entry.runs.iter().any(|run| of(run) && !run.order.is_empty());
             let why = match self.reason {
+                _ if is_new => "; it did other work than before, so the next such run is recorded",
+                _ if !self.has_candidates => ": no placement is predicted to help on these nodes",
                 Reason::Check => ", to compare",
-                _ => ": no other is faster so far",
+                _ if was_tried => ": no other is faster so far",
+                _ => "",
             };
-            return format!("{name} in the default order{why} ({} runs)", entry.totals.runs);
+            let runs = entry.runs.iter().filter(|run| run.kind == kind).count();
+            return format!("{name} in the default order{why} ({runs} runs)");
         };
+        if is_new {
+            return format!(
+                "{name} in {}; it did other work than before, so the next such run is recorded",
+                arm.order
+            );
+        }
         let placement = Placement { kind: self.made_for, order: arm.order.clone() };
         let runs = entry.runs_of(kind, shape, &[placement]);
         let of = |arm: usize| runs.iter().filter(|run| run.arm == arm).count();

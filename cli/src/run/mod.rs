@@ -2,7 +2,9 @@
 //! Whatever goes wrong here, the job runs as it would without this command.
 
 mod arms;
+mod candidates;
 mod choice;
+mod inputs;
 mod kept;
 mod known;
 mod learned;
@@ -24,8 +26,9 @@ use crate::arms::Start;
 use crate::exec;
 use crate::exec::program::{find_program, needs_mpi};
 use crate::output::{Failure, say};
-use crate::store::{ALLOCATIONS, JOBS, Key, Store, program_at};
+use crate::store::{ALLOCATIONS, Key, Store, program_at};
 use arms::Placing;
+pub(crate) use inputs::Inputs;
 use kept::Kept;
 pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::Lesson;
@@ -94,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         }
         (Ok(lesson), Ended::Code(code)) => {
             lesson.failed();
-            format!("{name} exited with code {code}; nothing learned from this run")
+            format!("{name} exited with code {code}; this run is not compared")
         }
         (Ok(_), Ended::Interrupted(code)) => {
             format!("{name} exited with code {code} after a signal; nothing learned from this run")
@@ -207,7 +210,7 @@ fn lesson(
 ) -> Result<(Start, Lesson), String> {
     let mut lesson = empty(arguments, line)?;
     let nothing = || format!("{name}: no placement is predicted to help on these nodes");
-    let program = program_number(line, &lesson.key);
+    let program = program_number(&lesson);
     let mut kept = Kept::read(&lesson.store, &line.words());
     let is_looked_at = match kept.is_hopeless(&lesson.store, &program) {
         Some(false) => return Err(nothing()),
@@ -235,11 +238,10 @@ fn lesson(
     Ok((start, lesson))
 }
 
-/// A number for a program with its arguments.
-fn program_number(line: &Line, key: &Key) -> String {
-    let words = line.program.join(OsStr::new("\n"));
-    let number = digest(&[words.as_encoded_bytes(), &key.build.to_le_bytes()].concat());
-    format!("{number:016x}")
+/// A number for a program with its inputs.
+fn program_number(lesson: &Lesson) -> String {
+    let numbers = [lesson.key.build, lesson.inputs.digest(&[])];
+    format!("{:016x}", digest(&numbers.map(u64::to_le_bytes).concat()))
 }
 
 /// The lesson of a job of which only the program is known yet.
@@ -251,9 +253,9 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
     let store = Store::open().map_err(|why| unchanged(&why))?;
     let key = Key::of(&line.clone().into(), arguments.name.as_deref())
         .map_err(|why| unchanged(&why.to_string()))?;
-    let directory = store.folder(JOBS).and_then(tempfile::tempdir_in);
-    let directory =
-        directory.map_err(|error| unchanged(&format!("cannot write to the store: {error}")))?;
+    let directory = store
+        .job_folder()
+        .map_err(|error| unchanged(&format!("cannot write to the store: {error}")))?;
     let placing = Placing::new(line, &store, arguments.world, arguments.moves_grids);
     Ok(Lesson {
         store,
@@ -263,7 +265,9 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
         nodes: None,
         reason: Reason::Best,
         placing,
-        is_known: false,
+        inputs: Inputs::of(&line.program),
+        keeps_calls: true,
+        has_candidates: true,
         guess: Guess::default(),
         made_for: 0,
     })
@@ -272,7 +276,7 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
 /// The command line of a start, with the recorder before the program.
 fn recorded(start: &Start, lesson: &Lesson) -> Option<Vec<OsString>> {
     let directory = lesson.directory.path().join("run.traffic");
-    // The traffic is of use once; the work tells whether the times of two runs may be compared.
-    let what = if lesson.is_known { "work" } else { "calls" };
+    // The messages of a kind of work are of use once; the work tells of which kind a run is.
+    let what = if lesson.keeps_calls { "calls" } else { "work" };
     start.words(&["--record".into(), directory.into(), "--limited".into(), what.into()]).ok()
 }

@@ -20,7 +20,7 @@ use cartograph_core::learn::{Entry, Unusable};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, NamedTempFile, TempDir};
 
 pub(crate) use identity::program_at;
 pub(crate) use key::Key;
@@ -38,8 +38,23 @@ const STALE: Duration = Duration::from_secs(7 * 24 * 3600);
 const END: &str = ".json";
 const TEMPORARY: &str = ".new-";
 
+/// The age from which on the folder of a job without a lock belongs to no job that is starting.
+const STARTED: Duration = Duration::from_secs(60);
+
 pub(crate) struct Store {
     pub(crate) directory: PathBuf,
+}
+
+/// The folder for the files of a job, which is removed with this. While the job runs, it has a lock.
+pub(crate) struct JobFolder {
+    folder: TempDir,
+    _lock: Option<Flock<File>>,
+}
+
+impl JobFolder {
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
 }
 
 /// The result of `cartograph try` for a build: whether its grids and graphs may be reordered.
@@ -231,6 +246,13 @@ impl Store {
         self.write(&format!("{VERDICTS}/{}{END}", key.start()), &text)
     }
 
+    /// A folder for the files of a job.
+    pub(crate) fn job_folder(&self) -> io::Result<JobFolder> {
+        let folder = Builder::new().prefix(&boot()).tempdir_in(self.folder(JOBS)?)?;
+        let lock = File::open(&folder).ok().and_then(|open| try_lock(open).ok());
+        Ok(JobFolder { folder, _lock: lock })
+    }
+
     /// A directory of the store for files of a kind.
     pub(crate) fn folder(&self, name: &str) -> io::Result<PathBuf> {
         let folder = self.directory.join(name);
@@ -258,16 +280,17 @@ impl Store {
 
     /// Removes the remains of killed jobs.
     fn clean(&self) {
-        let old = |path: &Path| {
+        let older = |path: &Path, than: Duration| {
             let changed = path.symlink_metadata().and_then(|found| found.modified());
             changed.is_ok_and(|changed| {
-                SystemTime::now().duration_since(changed).is_ok_and(|age| age > STALE)
+                SystemTime::now().duration_since(changed).is_ok_and(|age| age > than)
             })
         };
-        let list = |folder: &Path| {
+        let all = |folder: &Path| {
             let entries = fs::read_dir(folder).into_iter().flatten();
-            entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| old(path))
+            entries.filter_map(|entry| Some(entry.ok()?.path()))
         };
+        let list = |folder: &Path| all(folder).filter(|path| older(path, STALE));
         for path in list(&self.directory) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if name.starts_with(TEMPORARY) {
@@ -277,10 +300,33 @@ impl Store {
         for path in list(&self.directory.join(ALLOCATIONS)) {
             let _ = fs::remove_file(path);
         }
-        for path in list(&self.directory.join(JOBS)) {
+        // A lock that can be taken has no owner, but the locks of other nodes may be invisible.
+        let boot = boot();
+        let is_own = |path: &Path| {
+            boot.len() > ".-".len()
+                && path
+                    .file_name()
+                    .is_some_and(|name| name.as_encoded_bytes().starts_with(boot.as_bytes()))
+        };
+        let is_free = |path: &Path| File::open(path).is_ok_and(|open| try_lock(open).is_ok());
+        let is_left = |path: &PathBuf| {
+            older(path, STALE) || (is_own(path) && older(path, STARTED) && is_free(path))
+        };
+        for path in all(&self.directory.join(JOBS)).filter(is_left) {
             let _ = fs::remove_dir_all(path);
         }
     }
+}
+
+/// The start of the names of folders of jobs on this node since it was booted.
+fn boot() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    format!(".{}-", id.split('-').next().unwrap_or_default().trim())
+}
+
+/// Takes the lock of a file that no process has locked.
+fn try_lock(file: File) -> nix::Result<Flock<File>> {
+    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error)
 }
 
 /// A temporary file with a text, written to disk.
@@ -297,7 +343,7 @@ fn read_verdict(file: &Path) -> Option<Verdict> {
 
 /// The folders for allocations, recordings, and verdicts.
 pub(crate) const ALLOCATIONS: &str = "allocations";
-pub(crate) const JOBS: &str = "jobs";
+const JOBS: &str = "jobs";
 const VERDICTS: &str = "verdicts";
 
 #[cfg(test)]

@@ -154,6 +154,26 @@ fn what_a_killed_job_left_does_no_harm() {
 }
 
 #[test]
+fn folders_of_jobs_go_once_no_process_has_them() {
+    let (_directory, store) = store();
+    let [runs, killed, starts] = [(); 3].map(|()| store.job_folder().unwrap());
+    let old = SystemTime::now() - 2 * STARTED;
+    let of_other_node = store.directory.join("jobs/.other-1");
+    fs::create_dir(&of_other_node).unwrap();
+    for folder in [runs.path(), killed.path(), &of_other_node] {
+        File::open(folder).unwrap().set_modified(old).unwrap();
+    }
+    // The locks go with the process.
+    let left = [killed, starts].map(|JobFolder { folder, .. }| folder.keep());
+    store.update(&key(), 16, |_| {}).unwrap();
+    assert!(runs.path().exists() && of_other_node.exists());
+    assert_eq!(left.map(|folder| folder.exists()), [false, true]);
+    File::open(&of_other_node).unwrap().set_modified(old - STALE).unwrap();
+    store.update(&key(), 16, |_| {}).unwrap();
+    assert!(!of_other_node.exists());
+}
+
+#[test]
 fn a_build_follows_its_ranks_if_all_verdicts_on_it_agree() {
     let (directory, store) = store();
     let app = directory.path().join("my app");

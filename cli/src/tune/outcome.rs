@@ -91,13 +91,16 @@ fn keep(
     forecast: &Forecast,
     measured: &Measured,
 ) -> core::result::Result<(), String> {
-    let Recorded { recording, machine, key, .. } = recorded;
+    let Recorded { recording, machine, key, inputs, .. } = recorded;
     let key = key.as_ref().ok_or("cannot read the program")?;
     let (shape, nodes) = (shape(machine.nodes()), machine.node_sizes().len() as u32);
     let change = |entry: &mut Entry| {
         let mut traffic = Traffic::new(recording);
         traffic.network = forecast.fitted.map(|Link { latency, bandwidth }| (latency, bandwidth));
-        let seen = Seen { work: recording.work, traffic: Some(traffic), ..Seen::default() };
+        entry.note_outputs(&inputs.written());
+        let digest = Some(inputs.digest(&entry.outputs));
+        let (work, sums, traffic) = (recording.work, &recording.patterns[..], Some(traffic));
+        let seen = Seen { work, sums, digest, traffic };
         let noted = entry.note(seen, &Guess::default());
         if entry.mpi.is_empty() {
             entry.mpi = recording.mpi.clone();

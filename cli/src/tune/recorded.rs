@@ -11,6 +11,7 @@ use cartograph_core::machine::Machine;
 use cartograph_traffic::Recording;
 
 use crate::output::{self, Failure, Progress, Result};
+use crate::run::Inputs;
 use crate::runs::command::{Launch, printed};
 use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
@@ -30,6 +31,7 @@ pub(super) struct Recorded {
     pub(super) by_launcher: core::result::Result<(Line, Placement), String>,
     /// The program in the store, if it can be read.
     pub(super) key: Option<Key>,
+    pub(super) inputs: Inputs,
 }
 
 impl Recorded {
@@ -40,6 +42,7 @@ impl Recorded {
         longest: Duration,
         directory: &Path,
     ) -> Result<Self> {
+        let inputs = Inputs::of(&launch.program);
         let directory = directory.join("run.traffic");
         let words = launch.under_exec(None, &["--record".into(), directory.clone().into()])?;
         let progress = Progress::of_run("recording a run");
@@ -75,7 +78,8 @@ impl Recorded {
             let placement = line.placement(mpi, |name| env::var(name).ok());
             placement.map(|placement| (line, placement)).map_err(|why| why.to_string())
         });
-        let recorded = Self { recording, machine, names, launch, launcher, by_launcher, key };
+        let recorded =
+            Self { recording, machine, names, launch, launcher, by_launcher, key, inputs };
         output::print(&recorded.text())?;
         Ok(recorded)
     }

@@ -2,6 +2,7 @@
 
 mod exec;
 mod foreign;
+mod inputs;
 mod jobs;
 mod launchers;
 mod places;

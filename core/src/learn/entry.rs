@@ -13,6 +13,9 @@ pub const SCHEMA: u32 = 3;
 /// The most runs that are kept; sums cover all runs.
 const MOST_RUNS: usize = 300;
 
+/// The most arguments that are known to name files that jobs write.
+const MOST_OUTPUTS: usize = 100;
+
 /// The most failures that are kept.
 const MOST_FAILED: usize = 100;
 
@@ -35,6 +38,9 @@ pub struct Entry {
     /// The number of the next kind.
     #[serde(default)]
     pub(super) next_id: u32,
+    /// The numbers of arguments that name files that jobs write: these are no inputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<u64>,
     /// The last runs, oldest first.
     #[serde(default)]
     pub runs: Vec<Past>,
@@ -121,6 +127,7 @@ impl Entry {
             mpi: String::new(),
             kinds: Vec::new(),
             next_id: 0,
+            outputs: Vec::new(),
             runs: Vec::new(),
             totals: Totals::default(),
             failed: Vec::new(),
@@ -170,6 +177,17 @@ impl Entry {
             return Err(Unusable::Wrong("has an invalid run".to_owned()));
         }
         Ok(entry)
+    }
+
+    /// Notes arguments that name files that a job has written.
+    pub fn note_outputs(&mut self, arguments: &[u64]) {
+        for argument in arguments {
+            if !self.outputs.contains(argument) {
+                self.outputs.push(*argument);
+            }
+        }
+        let before = self.outputs.len().saturating_sub(MOST_OUTPUTS);
+        self.outputs.drain(..before);
     }
 
     /// Records that a run failed.

@@ -58,18 +58,20 @@ impl Entry {
     /// The runs of all kinds on all nodes in the default order and in a placement, as arms 0 and 1. Those of one kind
     /// and shape form a group.
     pub fn runs_in(&self, placement: &Placement) -> Vec<Run> {
-        let mut all = Vec::new();
-        for kind in &self.kinds {
-            let mut shapes: Vec<u64> = self.runs.iter().map(|run| run.shape).collect();
-            shapes.sort_unstable();
-            shapes.dedup();
-            for shape in shapes {
-                let runs = self.runs_of(kind.id, shape, std::slice::from_ref(placement));
-                let group = |of: u64| mixed(mixed(shape ^ of) ^ u64::from(kind.id));
-                all.extend(runs.into_iter().map(|run| Run { group: group(run.group), ..run }));
-            }
-        }
-        all
+        self.kinds.iter().flat_map(|kind| self.runs_of_kind(kind.id, placement)).collect()
+    }
+
+    /// The runs of a kind among these.
+    pub fn runs_of_kind(&self, kind: u32, placement: &Placement) -> Vec<Run> {
+        let mut shapes: Vec<u64> = self.runs.iter().map(|run| run.shape).collect();
+        shapes.sort_unstable();
+        shapes.dedup();
+        let on = |shape: u64| {
+            let runs = self.runs_of(kind, shape, std::slice::from_ref(placement));
+            let group = move |of: u64| mixed(mixed(shape ^ of) ^ u64::from(kind));
+            runs.into_iter().map(move |run| Run { group: group(run.group), ..run })
+        };
+        shapes.into_iter().flat_map(on).collect()
     }
 
     /// The placements in which runs were completed.
@@ -114,8 +116,16 @@ impl Entry {
 
     /// The node-hours that placements saved and lost in all runs.
     pub fn hours(&self) -> (f64, f64) {
-        let all = (0..self.runs.len()).map(|at| self.hours_of(at));
-        all.fold((self.totals.saved, self.totals.lost), |(saved, lost), hours| {
+        let kinds = self.kinds.iter().map(|kind| self.hours_of_kind(kind.id));
+        kinds.fold((self.totals.saved, self.totals.lost), |(saved, lost), of| {
+            (saved + of.0, lost + of.1)
+        })
+    }
+
+    /// The hours of a kind among these, without those of runs that are no longer kept.
+    pub fn hours_of_kind(&self, kind: u32) -> (f64, f64) {
+        let all = (0..self.runs.len()).filter(|at| self.runs[*at].kind == kind);
+        all.map(|at| self.hours_of(at)).fold((0.0, 0.0), |(saved, lost), hours| {
             (saved + hours.max(0.0), lost + (-hours).max(0.0))
         })
     }

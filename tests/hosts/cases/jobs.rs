@@ -87,20 +87,31 @@ impl Jobs<'_, '_> {
             self.session.check("a launcher that cannot place ranks", ran && told && same);
             return;
         }
-        let placed = self.told("the default order so far \\(1 and 1 runs\\)");
+        let placed = self.told("/pairs in .* \\(predicted ");
         let same = self.session.out == "0 apart\n";
         self.session.check("the second is placed, on other nodes", ran && placed && same);
-        let ran = self.runs("c:2,d:2", &["0", "input"]);
-        let same = self.session.out == "0 apart\nnothing\n";
-        self.session.check("and the third", ran && same && self.told("\\(2 and 1 runs\\)"));
+        let ran = self.runs("c:2,d:2", &[]);
+        let compared = self.told("in the default order, to compare \\(3 runs\\)");
+        let same = self.session.out == "4 apart\n";
+        self.session.check("the third is compared", ran && compared && same);
+        let ran = self.runs("c:2,d:2", &[]);
+        let same = self.session.out == "0 apart\n";
+        self.session.check("the fourth is placed", ran && same && self.told("/pairs in "));
+        // Equal messages to other ranks, which are already on the same node.
+        for what in ["recorded .*/pairs on 4 ranks; ", "in the default order"] {
+            let ran = self.runs("c:2,d:2", &["0", "near"]);
+            let same = self.session.out == "0 apart\n";
+            self.session.check(&format!("another input is {what}"), ran && same && self.told(what));
+        }
         let mut known = Command::new(command());
         known.args(["known", "--json"]).env("CARTOGRAPH_STORE", &self.store);
         let ran = self.session.finish(&mut known);
         let known: Value = serde_json::from_str(&self.session.out).unwrap_or_default();
         let program = &known["programs"][0];
         let right = program["program"] == "pairs"
-            && (&program["ranks"], &program["runs"]) == (&Value::from(4), &Value::from(3))
-            && program["best"]["gain"].as_f64().is_some_and(|gain| gain > 1.2);
+            && (&program["ranks"], &program["runs"]) == (&Value::from(4), &Value::from(6))
+            && program["inputs"][0]["best"]["gain"].as_f64().is_some_and(|gain| gain > 1.2)
+            && program["node_hours_lost"] == 0.0;
         self.session.check("what is known of it", ran && right);
         // After the job, nothing is left: neither its recording nor its rank file.
         let left = fs::read_dir(self.store.join("jobs")).map_or(0, Iterator::count);
@@ -112,7 +123,7 @@ impl Jobs<'_, '_> {
     fn reorders(&mut self) {
         self.options = "--world";
         let ran = self.runs("c:2,d:2", &[]);
-        let told = self.told("world reordered: .*the default order so far \\(1 and 1 runs");
+        let told = self.told("world reordered \\(predicted ");
         let same = self.session.out == "0 apart\n";
         self.session.check("the world is reordered", ran && told && same);
         self.options = "";
@@ -135,7 +146,7 @@ impl Jobs<'_, '_> {
         let moved = self.session.out.contains("ranks reordered by MPI_Cart_create");
         self.session.check("the grid is tried", ran && moved);
         let ran = self.runs("c:2,d:2", &[]);
-        let told = self.told("grid in weights .*the default order so far \\(1 and 1 runs");
+        let told = self.told("grid in weights .*\\(predicted ");
         let same = self.session.out == "0 apart\nof 4\n";
         self.session.check("the grid is moved", ran && told && same);
         self.program = pairs;
@@ -144,7 +155,7 @@ impl Jobs<'_, '_> {
     /// Jobs that fail, have input, or cannot be placed.
     fn runs_as_it_is(&mut self) {
         self.runs("a:2,b:2", &["3"]);
-        let told = self.session.err.contains("exited with code 3; nothing learned")
+        let told = self.session.err.contains("exited with code 3; this run is not compared")
             || self.session.err.contains("the job ran unchanged");
         self.session.check("an exit code is passed on", self.session.code == 3 && told);
         let mut shell = Command::new("sh");
