@@ -16,13 +16,12 @@ mod host {
     use crate::mpicc;
 
     const HEADER: &str = "include/cartograph_host.h";
-    const SHIMS: [&str; 9] = [
+    const SHIMS: [&str; 8] = [
         "src/host/shim.c",
         "src/host/neighbor/graph.c",
         "src/host/sentinel.c",
         "src/host/attributes/group.c",
         "src/host/neighbor/neighbor.c",
-        "src/host/neighbor/pack.c",
         "src/host/neighbor/pairing.c",
         "src/host/machine/place.c",
         "src/host/neighbor/wait.c",

@@ -84,7 +84,6 @@ int cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING]);
 extern const MPI_Comm cg_comm_null;
 extern const MPI_Datatype cg_byte;
 extern const MPI_Datatype cg_int;
-extern const MPI_Datatype cg_packed;
 extern const MPI_Datatype cg_int64;
 extern const MPI_Errhandler cg_errors_return;
 extern const MPI_Info cg_info_null;
@@ -170,6 +169,8 @@ int cg_comm_set_attr_quietly(MPI_Comm comm, int keyval, void *value);
 int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
                           const MPI_Datatype types[], MPI_Datatype *made);
 int cg_type_free(MPI_Datatype *datatype);
+/* The size in bytes; negative if it is more than an int can count. */
+int cg_type_size(MPI_Datatype datatype, long long *size);
 /* True if a type may be derived. */
 int cg_type_is_derived(MPI_Datatype datatype);
 /* A key for values cached on datatypes; deleted is called when one is freed. CG_ABSENT as a code. */
@@ -179,12 +180,6 @@ void cg_type_free_keyval(int *keyval);
  * that cannot. */
 int cg_type_copy(MPI_Datatype *datatype);
 int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value);
-/* True if the host can pack blocks, and packs exactly as many bytes as a type's size. */
-int cg_can_pack(void);
-/* Like the host's functions of the same names, if it can pack; for buffers, the bytes from the first on. */
-int cg_type_size(MPI_Datatype datatype, long long *size);
-int cg_pack(const void *block, int count, MPI_Datatype datatype, void *packed, int size, MPI_Comm comm);
-int cg_unpack(const void *packed, int size, void *block, int count, MPI_Datatype datatype, MPI_Comm comm);
 /* Ends a receive: a matched message is received, and nothing is written to the buffer later. Waits only for messages
  * that are in flight. Without the host's function, the request is left alone. */
 void cg_give_up_receive(MPI_Request *request);

@@ -105,7 +105,7 @@ EX45 := '/usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials/ex45.c'
 PROGRAMS := lmp:lammps pkg-config:pkg-config $(EX45):libpetsc-real-dev $(EX45):libpetsc3.18-dev-examples
 SLURM := munged:munge srun:slurm-client slurmctld:slurmctld slurmd:slurmd /usr/include/slurm/spank.h:libslurm-dev
 NODES := $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin nodes --
-## make lab-cluster [SECTION=switches|combining]  exchanges on four nodes, without and with Cartograph; needs root
+## make lab-cluster [SECTION=switches]  exchanges on four nodes, without and with Cartograph; needs root
 lab-cluster:
 	@scripts/setup.sh openmpi $(NETWORK)
 	@$(MAKE) -s --no-print-directory lib HOST=openmpi
@@ -150,7 +150,7 @@ lab-policy:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin policy
 	@$(MAKE) -s --no-print-directory lab-results
 
-## make lab-simulate [SECTION=levels|combining]  exchanges on up to 4,096 simulated processes, for lab/results
+## make lab-simulate [SECTION=levels]  exchanges on up to 4,096 simulated processes, for lab/results
 lab-simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
 	$(PURE) cargo run --release -p cartograph-lab --bin simulate -- $(SECTION)

@@ -41,8 +41,6 @@ pub(crate) struct Arm {
     /// Bytes, or messages if all are empty, that leave the busiest node.
     pub(crate) busiest: Option<i64>,
     pub(crate) way: Way,
-    /// True if small blocks of neighborhood collectives share messages.
-    pub(crate) combines: bool,
     /// The node of each rank.
     pub(crate) node_of: Vec<u32>,
 }
@@ -67,7 +65,6 @@ impl Arm {
                 By::Ranks => start,
                 By::Weights(weights) => Way::Weights(weights.clone()),
             },
-            combines: false,
             node_of: one.plan.node_of(machine),
         }
     }
@@ -101,15 +98,9 @@ impl Arm {
         self.predicted.unwrap_or(1.0)
     }
 
-    /// The same placement with small blocks combined.
-    pub(crate) fn combined(&self) -> Self {
-        let order = format!("{}, blocks combined", self.order);
-        Self { order, combines: true, ..self.clone() }
-    }
-
     /// The name of the placement in the store; empty for the default order.
     pub(crate) fn key(&self) -> &str {
-        if self.way == Way::Own && !self.combines { "" } else { &self.order }
+        if self.way == Way::Own { "" } else { &self.order }
     }
 
     /// The same placement through a reordered MPI_COMM_WORLD in which rank 0 stays in place; `None` if nodes have too
@@ -147,7 +138,6 @@ impl Arm {
             weights,
             dims,
             moves_grids,
-            combines_blocks: self.combines,
             orders_world: world.is_some(),
             predicted: self.predicted,
             measured,
@@ -250,8 +240,7 @@ impl Placer {
         file: &Path,
     ) -> Result<core::result::Result<Start, String>> {
         let mut start = Start::of(self.launch.clone());
-        start.setting = arm.combines.then(|| "CARTOGRAPH_COMBINE=on".to_owned());
-        let mut reorder = arm.combines.then_some("off");
+        let mut reorder = None;
         match &arm.way {
             Way::Own => {}
             Way::Launcher => {
@@ -274,7 +263,6 @@ impl Placer {
                 start.rank_file = Some(RankFile { text, line, placement });
             }
             Way::World => {
-                reorder = None;
                 let program = Path::new(self.launch.program()).file_name().unwrap_or_default();
                 output::write(file, &arm.profile(&program.to_string_lossy(), machine, None))?;
                 start.options.extend(["--profile".into(), file.into()]);
@@ -283,7 +271,7 @@ impl Placer {
                 reorder = Some("on");
                 let weights = weights.iter().map(OsString::from);
                 start.options.extend(weights.flat_map(|weights| ["--weights".into(), weights]));
-                start.setting = start.setting.or(self.setting.map(str::to_owned));
+                start.setting = self.setting.map(str::to_owned);
             }
             Way::Dims(sides) => {
                 reorder = Some("on");

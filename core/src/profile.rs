@@ -35,9 +35,6 @@ pub struct Profile {
     pub dims: Option<String>,
     /// True if grids are reordered. Otherwise, ranks are started on other nodes.
     pub moves_grids: bool,
-    /// True if small blocks of neighborhood collectives share messages.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub combines_blocks: bool,
     /// True if an order of MPI_COMM_WORLD follows, on which all processes of the job must agree.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub orders_world: bool,
@@ -109,7 +106,7 @@ impl Profile {
         numbers: (Option<usize>, Option<usize>),
     ) -> Result<Vec<(&'static str, String)>, String> {
         self.fits(program, numbers)?;
-        if !self.moves_grids && !self.combines_blocks && !self.orders_world {
+        if !self.moves_grids && !self.orders_world {
             return Err("holds a start order for the launcher; use the rank file written with it"
                 .to_owned());
         }
@@ -124,9 +121,6 @@ impl Profile {
         }
         let reorder = if self.moves_grids { "on" } else { "off" };
         settings.push(("CARTOGRAPH_REORDER", reorder.to_owned()));
-        if self.combines_blocks {
-            settings.push(("CARTOGRAPH_COMBINE", "on".to_owned()));
-        }
         Ok(settings)
     }
 
@@ -164,7 +158,6 @@ mod tests {
             weights: Some("4x4:16,1".into()),
             dims: None,
             moves_grids: true,
-            combines_blocks: false,
             orders_world: false,
             predicted: Some(1.5),
             measured: Some((2.0, 1.0)),

@@ -1,7 +1,6 @@
 //! The settings: one table of the environment variables, which the library, `cartograph info` and the manual read.
 
 use crate::engine::check::Check;
-use crate::engine::combine::Combine;
 use crate::engine::policy::{Policy, Reorder};
 use crate::machine::names_a_file;
 use crate::mapping::{Distances, Weights};
@@ -61,7 +60,7 @@ pub trait Known: Sync {
 }
 
 /// All of them, those for users first.
-pub static ALL: [&dyn Known; 21] = [
+pub static ALL: [&dyn Known; 20] = [
     &REORDER,
     &REPORT,
     &WEIGHTS,
@@ -70,7 +69,6 @@ pub static ALL: [&dyn Known; 21] = [
     &LEVEL_WEIGHTS,
     &CHECK,
     &PAIRING,
-    &COMBINE,
     &STORE,
     &TRAFFIC,
     &PROFILE,
@@ -178,17 +176,6 @@ pub static PAIRING: Setting<Option<Pairing>> = Setting {
     },
     default: || None,
     instead: (|| None, "ignored"),
-};
-
-/// The combining of small blocks.
-pub static COMBINE: Setting<Combine> = Setting {
-    name: "CARTOGRAPH_COMBINE",
-    text: "on: combine small blocks of blocking neighborhood collectives into fewer messages; off",
-    is_public: true,
-    names_file: nothing,
-    parse: |text| one_of(text, [("on", Combine::On), ("off", Combine::Off)]),
-    default: || Combine::Off,
-    instead: (|| Combine::Off, "using off"),
 };
 
 /// A recording of the program.
@@ -367,11 +354,11 @@ mod tests {
         assert!(complaint.ends_with("; using off"), "{complaint}");
         assert_eq!(REORDER.read(None).0.reorder, Reorder::Known);
         assert_eq!(
-            COMBINE.read(Some("yes")),
+            PAIRING.read(Some("yes")),
             (
-                Combine::Off,
+                None,
                 Some(
-                    "CARTOGRAPH_COMBINE: invalid value 'yes' (expected on or off); using off"
+                    "CARTOGRAPH_PAIRING: invalid value 'yes' (expected standard or host); ignored"
                         .to_owned()
                 )
             )

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::neighborhoods::{combinable, neighbors, neighbors_v, neighbors_w};
+use crate::neighborhoods::{neighbors, neighbors_v, neighbors_w};
 use crate::sent::{Calls, Sent, all_to_all, all_to_all_blocks, calls};
 #[allow(unused_imports, reason = "some are of functions that not every host declares")]
 use crate::sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
@@ -43,7 +43,7 @@ wrap_collectives! {
     (
         sendbuf: *const c_void, sendcount: Count, sendtype: MPI_Datatype, recvbuf: *mut c_void,
         recvcount: Count, recvtype: MPI_Datatype, comm: MPI_Comm
-    ) => combinable("MPI_Neighbor_allgather", comm, sendcount, sendtype);
+    ) => neighbors(comm, sendcount, sendtype);
     [MPI_Neighbor_allgatherv MPI_Neighbor_allgatherv_c]
     [MPI_Ineighbor_allgatherv MPI_Ineighbor_allgatherv_c]
     [MPI_Neighbor_allgatherv_init MPI_Neighbor_allgatherv_init_c]
@@ -57,7 +57,7 @@ wrap_collectives! {
     (
         sendbuf: *const c_void, sendcount: Count, sendtype: MPI_Datatype, recvbuf: *mut c_void,
         recvcount: Count, recvtype: MPI_Datatype, comm: MPI_Comm
-    ) => combinable("MPI_Neighbor_alltoall", comm, sendcount, sendtype);
+    ) => neighbors(comm, sendcount, sendtype);
     [MPI_Neighbor_alltoallv MPI_Neighbor_alltoallv_c]
     [MPI_Ineighbor_alltoallv MPI_Ineighbor_alltoallv_c]
     [MPI_Neighbor_alltoallv_init MPI_Neighbor_alltoallv_init_c]

@@ -10,20 +10,7 @@ use crate::tally;
 pub(crate) fn neighbors(comm: MPI_Comm, count: impl Into<i64>, datatype: MPI_Datatype) -> Sent {
     let ranks = tally::neighbors(comm);
     let bytes = if ranks.is_empty() { 0 } else { bytes(count, datatype) };
-    Sent::Neighbors(None, comm, ranks.iter().map(|rank| Block::to(*rank, bytes)).collect())
-}
-
-/// The same, for a function whose blocks the library may combine.
-pub(crate) fn combinable(
-    function: &'static str,
-    comm: MPI_Comm,
-    count: impl Into<i64>,
-    datatype: MPI_Datatype,
-) -> Sent {
-    match neighbors(comm, count, datatype) {
-        Sent::Neighbors(_, comm, blocks) => Sent::Neighbors(Some(function), comm, blocks),
-        other => other,
-    }
+    Sent::Neighbors(comm, ranks.iter().map(|rank| Block::to(*rank, bytes)).collect())
 }
 
 /// A separate block to each neighbor.
@@ -43,7 +30,7 @@ unsafe fn neighbor_blocks<C: Copy + Into<i64>>(
         let (count, datatype) = unsafe { (*counts.add(at), *datatypes.add(at * stride)) };
         Block::of(*rank, count, datatype)
     };
-    Sent::Neighbors(None, comm, ranks.iter().enumerate().map(block).collect())
+    Sent::Neighbors(comm, ranks.iter().enumerate().map(block).collect())
 }
 
 /// A separate block to each neighbor, with one datatype.

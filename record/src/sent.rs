@@ -16,8 +16,8 @@ pub(crate) enum Sent {
     One(Peers, Block),
     /// Several blocks.
     Many(Peers, Vec<Block>),
-    /// A block to each neighbor; with the function's name if the library may combine its blocks in the blocking form.
-    Neighbors(Option<&'static str>, MPI_Comm, Vec<Block>),
+    /// A block to each neighbor.
+    Neighbors(MPI_Comm, Vec<Block>),
     /// A block to each process that gets one, through this function.
     All(&'static str, MPI_Comm, Vec<Block>),
     /// A collective whose messages are not counted.

@@ -8,7 +8,6 @@ use super::pointers::{
 use crate::engine::Comm;
 use crate::engine::arguments::CartArguments;
 use crate::engine::arguments::Function;
-use crate::engine::combine::Combine;
 use crate::engine::create;
 use crate::host::advisor::{HostAdvisor, weights};
 use crate::host::attributes::{self, TopologyAttribute};
@@ -127,8 +126,6 @@ pub(crate) unsafe fn cart_sub(
     // SAFETY: the communicator is the caller's for the time of the call. All its processes have
     // the same topology, so all return here or none.
     let found = unsafe { attributes::attached(comm) };
-    let combine =
-        found.as_ref().map_or(Combine::Off, |found| found.map_or(Combine::Off, |a| a.combine));
     let grid = answer(comm, found, |found| as_kind(found, as_cart))?;
     // SAFETY: the caller's array.
     let arguments = unsafe {
@@ -136,7 +133,7 @@ pub(crate) unsafe fn cart_sub(
     };
     let arguments = arguments.as_ref().map_err(Clone::clone).map(|remain| (grid, &remain[..]));
     let comm = HostComm(comm);
-    publish(create::cart_sub(&comm, &HostAdvisor(&comm), combine, arguments)?, &comm, newcomm)
+    publish(create::cart_sub(&comm, &HostAdvisor(&comm), arguments)?, &comm, newcomm)
 }
 
 /// The body of `MPI_Cartdim_get`, in C and Fortran.

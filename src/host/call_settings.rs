@@ -6,7 +6,7 @@ use super::sys::MPI_Info;
 use crate::engine::arguments::Function;
 use crate::engine::decision::CallSettings;
 use crate::mapping::Objective;
-use crate::settings::{COMBINE, LEVEL_WEIGHTS};
+use crate::settings::LEVEL_WEIGHTS;
 
 /// The settings for a constructor without an info object.
 pub(crate) fn call_settings(function: Function) -> CallSettings {
@@ -15,10 +15,10 @@ pub(crate) fn call_settings(function: Function) -> CallSettings {
     settings.call_settings(function)
 }
 
-/// The settings for a constructor with an info object, where five keys are ours: `cartograph_reorder` is `true` or
+/// The settings for a constructor with an info object, where four keys are ours: `cartograph_reorder` is `true` or
 /// `false`, `cartograph_objective` `time`, `sum` or `max`, `cartograph_reorder_seconds` a number,
-/// `cartograph_level_weights` as in `CARTOGRAPH_LEVEL_WEIGHTS`, `cartograph_combine` as in `CARTOGRAPH_COMBINE`. Other
-/// keys, and other values, are ignored, as the standard requires.
+/// `cartograph_level_weights` as in `CARTOGRAPH_LEVEL_WEIGHTS`. Other keys, and other values, are ignored, as the
+/// standard requires.
 pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> CallSettings {
     let mut settings = call_settings(function);
     settings.info = match of_info(info, c"cartograph_reorder").as_deref() {
@@ -32,10 +32,6 @@ pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> Cal
         Some("sum") => options.objective = Objective::Sum,
         Some("max") => options.objective = Objective::Max,
         _ => {}
-    }
-    let combine = of_info(info, c"cartograph_combine");
-    if let Some(combine) = combine.and_then(|text| COMBINE.parse(&text).ok()) {
-        settings.combine = combine;
     }
     let distances = of_info(info, c"cartograph_level_weights");
     if let Some(distances) = distances.and_then(|text| LEVEL_WEIGHTS.parse(&text).ok()) {

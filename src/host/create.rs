@@ -7,7 +7,6 @@ use super::attributes::private::Private;
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, attributes, neighbor, report};
 use crate::engine::arguments::Function;
-use crate::engine::combine::Combine;
 use crate::engine::create::Created;
 use crate::engine::{Comm, keep};
 use crate::topology::Topology;
@@ -33,7 +32,7 @@ pub(crate) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_C
         // SAFETY: a constant of the host.
         None => unsafe { sys::cg_comm_null },
         Some((comm, topology)) => {
-            attach(comm, topology, shared, (made.host_graph, made.pairing), made.combine)?.0
+            attach(comm, topology, shared, (made.host_graph, made.pairing))?.0
         }
     };
     if let Some(old_rank) = made.watched
@@ -55,9 +54,8 @@ fn attach(
     topology: Topology,
     old: Option<MPI_Comm>,
     agreed: (bool, i32),
-    combine: Combine,
 ) -> Result<HostComm> {
-    let attached = attach_to(&mut comm, topology, old, agreed, combine);
+    let attached = attach_to(&mut comm, topology, old, agreed);
     keep(comm, attached).map(|(comm, ())| comm)
 }
 
@@ -67,7 +65,6 @@ fn attach_to(
     topology: Topology,
     old: Option<MPI_Comm>,
     (host_graph, pairing): (bool, i32),
-    combine: Combine,
 ) -> Result {
     let rank = comm.rank()?;
     let topology = match topology {
@@ -82,14 +79,13 @@ fn attach_to(
         Some(before) if late => before.free().map(|()| None)?,
         Some(before) => Some(Private::of_one(before.into_private()?)),
         None if late => None,
-        None => make_private(comm, old.filter(|_| combine == Combine::Off))?,
+        None => make_private(comm, old)?,
     };
-    let attached =
-        attributes::prepare(comm, topology, rank, (host_graph, private), (pairing, combine))?;
-    match if late { Ok(()) } else { neighbor::prepare(comm, &attached) } {
-        Ok(()) => attributes::put(comm, attached),
-        Err(error) => attached.discard().and(Err(error)),
+    let attached = attributes::prepare(comm, topology, rank, (host_graph, private), pairing)?;
+    if !late {
+        neighbor::prepare(&attached);
     }
+    attributes::put(comm, attached)
 }
 
 /// Creates the private communicator of a new topology, or shares that of others created on `old`. Collective.

@@ -34,16 +34,6 @@ impl From<topology::Error> for Error {
     }
 }
 
-impl Error {
-    /// An error on a communicator of ours, whose errors no handler sees.
-    pub(crate) fn quietly(self) -> Self {
-        match self {
-            Self::Host(code) => Self::Quiet(code),
-            other => other,
-        }
-    }
-}
-
 pub(crate) type Result<T = (), E = Error> = core::result::Result<T, E>;
 
 /// A return code of the host.

@@ -12,7 +12,6 @@ use super::{HostComm, family, sys};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::check::Check;
-use crate::engine::combine::Combine;
 use crate::engine::decision::CallSettings;
 use crate::engine::policy::{Policy, Reorder};
 use crate::machine::names_a_file;
@@ -72,8 +71,6 @@ pub(crate) struct Settings {
     pub(super) neighbor: Neighbor,
     /// `CARTOGRAPH_PAIRING`, if it is set.
     pub(super) pairing: Option<Pairing>,
-    /// `CARTOGRAPH_COMBINE`.
-    combine: Combine,
     /// `CARTOGRAPH_WEIGHTS`.
     pub(super) weights: Option<Weights>,
     /// `CARTOGRAPH_DIMS`.
@@ -104,7 +101,6 @@ impl Settings {
         let check = read(&settings::CHECK, &mut complaints);
         let neighbor = read(&settings::NEIGHBOR, &mut complaints);
         let pairing = read(&settings::PAIRING, &mut complaints);
-        let combine = read(&settings::COMBINE, &mut complaints);
         let weights = read(&settings::WEIGHTS, &mut complaints);
         let shape = read(&settings::DIMS, &mut complaints);
         let distances = read(&settings::LEVEL_WEIGHTS, &mut complaints);
@@ -149,7 +145,6 @@ impl Settings {
             check,
             neighbor,
             pairing,
-            combine,
             weights,
             shape,
             distances,
@@ -177,7 +172,6 @@ impl Settings {
             info: None,
             reporting: self.report.is_some(),
             check: self.check,
-            combine: self.combine,
             options: Options {
                 scramble: self.policy.scramble,
                 distances: self.distances,

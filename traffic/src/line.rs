@@ -34,7 +34,7 @@ pub enum Line {
     },
     /// A grid that contains the process.
     Grid(Grid),
-    /// Calls of a collective whose messages are not counted, or of one whose blocks may be combined.
+    /// Calls of a collective whose messages are not counted.
     Collective {
         /// The MPI function.
         function: String,

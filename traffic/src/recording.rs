@@ -114,8 +114,7 @@ pub struct Recording {
     pub edges: Vec<Edge>,
     /// The grids, in the order of their names and sizes.
     pub topologies: Vec<Topology>,
-    /// The number of calls of collectives whose messages are not counted, or whose blocks may be combined, over all
-    /// processes.
+    /// The number of calls of collectives whose messages are not counted, over all processes.
     pub collectives: BTreeMap<String, u64>,
     /// The nanoseconds in collectives over all processes, by function.
     pub in_collectives: BTreeMap<String, u64>,

@@ -173,8 +173,8 @@ fn arms(
     let grid = grid(recording).filter(|_| means.moves_grids);
     let ways = Ways { starts: means.start.is_some(), grid };
     let start = means.start.clone().unwrap_or(Way::Own);
-    let (now, found) = match forecast(known, recording, machine, ways) {
-        Some(forecast) => Arm::of_forecast(&forecast, machine, &start),
+    let found = match forecast(known, recording, machine, ways) {
+        Some(forecast) => Arm::of_forecast(&forecast, machine, &start).1,
         None => by_bytes(known, recording, machine, &start, ways),
     };
     let in_world = |arm: Arm| match start {
@@ -182,25 +182,21 @@ fn arms(
         _ => Some(arm),
     };
     let found: Vec<Arm> = found.into_iter().filter_map(in_world).collect();
-    best(entry, kind, shape(machine.nodes()), now, found)
+    best(entry, kind, shape(machine.nodes()), found)
 }
 
-/// The best placements: first by measurements on such nodes, then by prediction. Blocks are combined if `cartograph
-/// tune` measured a gain.
-fn best(entry: &Entry, kind: u32, shape: u64, now: Arm, found: Vec<Arm>) -> Vec<Arm> {
+/// The best placements: first by measurements on such nodes, then by prediction.
+fn best(entry: &Entry, kind: u32, shape: u64, found: Vec<Arm>) -> Vec<Arm> {
     let measured = |arm: &Arm| {
         let placement = learn::Placement { kind, order: arm.key().to_owned() };
         median_times(&entry.runs_of(kind, shape, &[placement]), 1)
     };
-    let combined: Vec<Arm> = std::iter::once(&now).chain(&found).map(Arm::combined).collect();
     let mut found: Vec<(Option<f64>, Arm)> = found
         .into_iter()
         // A placement with fewer bytes is worth a trial even if replay predicts no gain, but not if it predicts a loss.
         .map(|arm| (measured(&arm), arm))
         .filter(|(measured, arm)| measured.is_some() || arm.gain() * CLOSE >= 1.0)
         .collect();
-    let combined = combined.into_iter().map(|arm| (measured(&arm), arm));
-    found.extend(combined.filter(|(measured, _)| measured.is_some()));
     let rank = |measured: &Option<f64>| measured.filter(|ratio| *ratio > LEAST_MEASURED);
     found.sort_by(|(one, _), (other, _)| {
         let [one, other] = [one, other].map(|measured| rank(measured).unwrap_or(0.0));
@@ -235,7 +231,7 @@ fn by_bytes(
     machine: &Machine,
     start: &Way,
     ways: Ways<'_>,
-) -> (Arm, Vec<Arm>) {
+) -> Vec<Arm> {
     let (graph, _) = traffic::graph(recording);
     let options = Options::default();
     let plan = Plan::identity(&graph, machine, &Distances::default(), |_| 0);
@@ -263,13 +259,12 @@ fn by_bytes(
         let seconds = (1.0 - known.waited * (1.0 - left)).max(1e-3);
         Prediction { order, by, seconds, busiest: plan.after.max_node_edges, plan }
     };
-    let arm = |one: &Prediction, start: &Way| Arm::new(one, &own, machine, start.clone());
-    let found = candidates.into_iter().map(of);
-    let mut found: Vec<Arm> = found.map(|one| arm(&one, start)).collect();
+    let arm = |candidate| Arm::new(&of(candidate), &own, machine, start.clone());
+    let mut found: Vec<Arm> = candidates.into_iter().map(arm).collect();
     found.retain(|arm| arm.gain() >= LEAST_GAIN);
     found.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
     found.dedup_by(|one, other| one.node_of == other.node_of);
-    (arm(&own, &Way::Own), found)
+    found
 }
 
 /// The results of two functions, which run at once if a thread can be started: a job waits for both.

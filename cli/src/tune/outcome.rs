@@ -334,13 +334,10 @@ fn uses(
 
 /// Describes how to use a rank file.
 fn rank_file_use(arm: &Arm, rank_file: &RankFile, ranks: &Path) -> String {
-    // Not with the profile, whose order of MPI_COMM_WORLD would be applied on top of the rank file's.
-    let combining = "env CARTOGRAPH_COMBINE=on cartograph exec --reorder off PROGRAM";
-    let program = if arm.combines { combining } else { "PROGRAM" };
     let RankFile { line, placement, .. } = rank_file;
     let text = format!("$(cat {})", ranks.display());
     let line = line.placed(placement, ranks.as_os_str(), &text, arm.node_of.len());
-    let line = Line { program: vec![program.into()], ..line };
+    let line = Line { program: vec!["PROGRAM".into()], ..line };
     let on = match placement.format.takes_names() {
         true => "these nodes, which the rank file names",
         false => "this allocation",

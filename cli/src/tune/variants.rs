@@ -4,10 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cartograph_core::engine::combine::Payload;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::Options;
-use cartograph_traffic::Recording;
 
 use super::recorded::Recorded;
 use crate::arms::{Arm, Placer, Start, Way};
@@ -22,10 +20,6 @@ use crate::traffic::{BetterDims, better_dims};
 
 /// The number of variants that run besides the baseline.
 const MOST_VARIANTS: usize = 3;
-
-/// The functions whose blocks the library combines.
-const COMBINABLE: [(&str, Payload); 2] =
-    [("MPI_Neighbor_allgather", Payload::Same), ("MPI_Neighbor_alltoall", Payload::Each)];
 
 /// A placement with its start, or why it cannot be run.
 pub(super) type Variant = (Arm, core::result::Result<Start, String>);
@@ -59,7 +53,7 @@ pub(super) fn choose(
     }
     let no_world = exec::check_world(launch.program(), launch.mpi.as_deref()).err();
     let in_world = by_launcher.is_err() && no_world.is_none();
-    let mut arms = of_forecast(&forecast, recording, machine, in_world);
+    let mut arms = of_forecast(&forecast, machine, in_world);
     if let (Err(why), true) = (by_launcher, arms.iter().any(|arm| arm.way == Way::World)) {
         output::print(&format!(
             "\nthe launcher does not place ranks: {why}; reordering MPI_COMM_WORLD instead\n"
@@ -87,23 +81,12 @@ pub(super) fn choose(
 
 /// The default order, and the best of the others; `in_world` if MPI_COMM_WORLD is reordered where the launcher would
 /// place ranks.
-fn of_forecast(
-    forecast: &Forecast,
-    recording: &Recording,
-    machine: &Machine,
-    in_world: bool,
-) -> Vec<Arm> {
+fn of_forecast(forecast: &Forecast, machine: &Machine, in_world: bool) -> Vec<Arm> {
     let (own, others) = Arm::of_forecast(forecast, machine, &Way::Launcher);
-    let combines = may_combine(recording, machine);
-    let most = if combines { 1 } else { MOST_VARIANTS };
     let mut arms = vec![own];
-    arms.extend(others.into_iter().take(most).filter_map(|arm| {
+    arms.extend(others.into_iter().take(MOST_VARIANTS).filter_map(|arm| {
         if in_world && arm.way == Way::Launcher { arm.in_world(machine) } else { Some(arm) }
     }));
-    if combines {
-        let combined: Vec<Arm> = arms.iter().map(Arm::combined).collect();
-        arms.extend(combined);
-    }
     arms
 }
 
@@ -120,19 +103,6 @@ fn free_cores(launch: &Launch, machine: &Machine) -> Option<usize> {
     })
 }
 
-/// True if small blocks of neighborhood collectives between nodes might share messages.
-fn may_combine(recording: &Recording, machine: &Machine) -> bool {
-    let nodes = machine.nodes();
-    let called = COMBINABLE.iter().filter(|(name, _)| recording.collectives.contains_key(*name));
-    let Some(most) = called.map(|(_, payload)| payload.most_bytes() as u64).max() else {
-        return false;
-    };
-    recording.edges.iter().any(|edge| {
-        nodes[edge.from as usize] != nodes[edge.to as usize]
-            && edge.count.bytes <= most.saturating_mul(edge.count.messages)
-    })
-}
-
 /// The default order with other dims; `None` if no small box has them.
 fn of_dims(better: BetterDims, machine: &Machine) -> Option<Arm> {
     Some(Arm {
@@ -140,7 +110,6 @@ fn of_dims(better: BetterDims, machine: &Machine) -> Option<Arm> {
         predicted: None,
         busiest: None,
         way: Way::Dims(better.sides?),
-        combines: false,
         node_of: machine.nodes().to_vec(),
     })
 }

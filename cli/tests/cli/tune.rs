@@ -20,11 +20,11 @@ pub(crate) struct Bench {
 impl Bench {
     /// A directory with a recorded run that exchanges halos on a grid of 4 x 4; the program allows reordering, or not.
     pub(crate) fn new(name: &str, reorder: bool) -> Self {
-        Self::exchanging(name, reorder, 65536, false)
+        Self::exchanging(name, reorder, 65536)
     }
 
-    /// Like `new`, with messages of `bytes` bytes, optionally through a neighborhood collective.
-    pub(crate) fn exchanging(name: &str, reorder: bool, bytes: u64, by_collective: bool) -> Self {
+    /// Like `new`, with messages of `bytes` bytes.
+    pub(crate) fn exchanging(name: &str, reorder: bool, bytes: u64) -> Self {
         let directory = Directory::new(&format!("tune-{name}"));
         for place in ["here", "tmp"] {
             fs::create_dir(directory.join(place)).unwrap();
@@ -44,7 +44,7 @@ impl Bench {
                 "reorder": reorder, "rank": rank, "first": 0
             }});
             let collective = json!({"collective": {
-                "function": if by_collective { "MPI_Neighbor_alltoall" } else { "MPI_Barrier" }, "calls": 50
+                "function": "MPI_Barrier", "calls": 50
             }});
             let work = json!({"messages": 150, "bytes": 150 * bytes, "collectives": 50});
             let lines = text.lines().count();
@@ -287,7 +287,7 @@ fn tune_claims_only_measured_times() {
     has(&text, "measured, printed");
     assert!(!text.contains("dropped: ") && !text.contains("output differs"), "{text}");
     // A placement with fewer bytes is measured even if replay predicts neither a gain nor a loss.
-    let fewer = Bench::exchanging("fewer", true, 64, false);
+    let fewer = Bench::exchanging("fewer", true, 64);
     fewer.compute();
     let text = fewer.tune(0, "--runs 3", BY_WEIGHTS);
     has(&text, "1.00       12.8 kB");

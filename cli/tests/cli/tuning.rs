@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::run::cartograph;
 use crate::tune::{BY_WEIGHTS, Bench, has, read};
 
 /// Records a time of $1 tenths of a second for all ranks.
@@ -87,34 +86,6 @@ fn a_run_ends_in_time_and_reads_the_input() {
     let mut command = bench.command("--runs 2", program);
     let text = bench.said(1, &command.stdin(Stdio::piped()).output().unwrap());
     has(&text, "exited with code 7; it got no input, since stdin is a pipe");
-}
-
-#[test]
-fn small_blocks_are_combined_where_that_is_faster() {
-    let bench = Bench::exchanging("combined", true, 64, true);
-    let program =
-        "[ \"$CARTOGRAPH_COMBINE\" ] && echo took 1.0$(($$ % 10)) || echo took 2.0$(($$ % 10))";
-    let text = bench.tune(0, "--runs 3", program);
-    has(&text, "blocks combined: ");
-    let profile = read(&bench.profile());
-    assert_eq!(profile["combines_blocks"], true);
-    let program = bench.script("program", "echo $CARTOGRAPH_COMBINE");
-    let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
-    assert_eq!(run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib")).stdout_only(), "on\n");
-    // If ranks are kept, those of grids are as well.
-    let placed = fs::read_to_string(bench.profile()).unwrap();
-    fs::write(bench.profile(), placed.replace("\"moves_grids\":true", "\"moves_grids\":false"))
-        .unwrap();
-    let program = bench.script("program", "echo $CARTOGRAPH_COMBINE $CARTOGRAPH_REORDER");
-    let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
-    assert_eq!(
-        run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib")).stdout_only(),
-        "on off\n"
-    );
-    // Large blocks are not combined, so no variant does.
-    let large = Bench::exchanging("large", true, 65536, true);
-    let text = large.tune(0, "--runs 2", "echo took 2");
-    assert!(!text.contains("combined"), "{text}");
 }
 
 /// Sends a signal to a process.

@@ -15,7 +15,6 @@
 use super::advisor::Advisor;
 use super::arguments::{Function, Shared};
 use super::check::{Check, Rule};
-use super::combine::Combine;
 use super::comm::{Comm, keep};
 use super::decision::{ReorderDecision, ReorderRequest};
 use super::digest::Digest;
@@ -78,18 +77,16 @@ pub struct Agreement {
     pub host_graph: bool,
     /// The [pairing](Advisor::pairing) of blocks: the greatest number of all processes that know theirs.
     pub pairing: i32,
-    /// The setting of combining: this process's own, or off if any process has it off.
-    pub combine: Combine,
 }
 
 /// The number of bits of a color that hold a digest.
-const DIGEST_BITS: u32 = 24;
+const DIGEST_BITS: u32 = 25;
 
 /// Colors from here on are digests; lower ones are those of functions that split into several parts.
 const DIGESTS: i32 = 1 << 29;
 
-/// The number of distinct call sequences. With the bits of the digest they use up all colors.
-const CALL_SEQUENCES: i32 = 96;
+/// More than the number of call sequences. With the bits of the digest they use up all colors.
+const CALL_SEQUENCES: i32 = 48;
 const _: () = assert!(DIGESTS as i64 + ((CALL_SEQUENCES as i64) << DIGEST_BITS) == 1 << 31);
 
 /// The color in `MPI_Comm_split` of a process with a fault. It differs from all others, so that processes without a
@@ -98,7 +95,7 @@ pub const AT_FAULT: i32 = DIGESTS - 1;
 const _: () = assert!(AT_FAULT < DIGESTS);
 
 /// Returns, the same on all processes, the agreement, or the fault of the lowest rank that has one, with a new
-/// communicator of all processes in rank order. Differing arguments pass unnoticed in one of 2^24 cases; that all
+/// communicator of all processes in rank order. Differing arguments pass unnoticed in one of 2^25 cases; that all
 /// processes call one function is always checked. Collective.
 ///
 /// # Errors
@@ -121,8 +118,7 @@ pub fn agree<C: Comm>(
         let way = contribution.choice.and_then(|choice| choice.chosen);
         let (check, broken) = (request.settings.check, Vec::new());
         let pairing = pairing.max(0);
-        let combine = request.settings.combine;
-        return Ok((all, Agreement { way, decision, check, broken, host_graph, pairing, combine }));
+        return Ok((all, Agreement { way, decision, check, broken, host_graph, pairing }));
     }
     all.free()?;
     let agreed = agree_by_reduction(comm, advisor, contribution, true)?;
@@ -166,14 +162,13 @@ pub fn agree_by_reduction<C: Comm>(
         if rank == 0 { request.settings.check.bits() } else { NO_RANK },
         this_rank_if(host_graph),
         this_rank_if(!contribution.allows_host_graph(advisor, host_graph)),
-        this_rank_if(request.settings.combine == Combine::Off),
         !i64::from(contribution.pairing_among_others(advisor)),
     ];
     comm.min(&mut words)?;
     let [at_fault, differing_rank, words @ ..] = words;
     let [scope, no_scope, exact, no_exact, whole, no_whole, words @ ..] = words;
     let [first, second, permission_rank, root, check, words @ ..] = words;
-    let [with_graph, against_graph, without_combining, no_pairing] = words;
+    let [with_graph, against_graph, no_pairing] = words;
 
     if at_fault != NO_RANK {
         let own = contribution.fault.map(|fault| (fault.class(), fault.to_string()));
@@ -210,10 +205,8 @@ pub fn agree_by_reduction<C: Comm>(
         decision = decision.of_differing_arguments();
     }
     let host_graph = with_graph != NO_RANK && against_graph == NO_RANK;
-    let combine =
-        if without_combining == NO_RANK { request.settings.combine } else { Combine::Off };
     let pairing = (!no_pairing as i32).max(0);
-    Ok(Agreement { way, decision, check, broken, host_graph, pairing, combine })
+    Ok(Agreement { way, decision, check, broken, host_graph, pairing })
 }
 
 /// The fault of a rank whose arguments differ from those of others, if the differing argument is unknown.
@@ -314,8 +307,8 @@ impl Contribution<'_> {
                 | (digest as i32 & ((1 << DIGEST_BITS) - 1)))
     }
 
-    /// Encodes the calls on the communicator that follow the split, with `host_graph` and the last bit for those of
-    /// neighborhood collectives: ranks whose sequences differ never have one color. A number below [`CALL_SEQUENCES`].
+    /// Encodes the calls on the communicator that follow the split, with `host_graph` for those of neighborhood
+    /// collectives: ranks whose sequences differ never have one color. A number below [`CALL_SEQUENCES`].
     fn call_sequence(&self, size: i32, host_graph: bool) -> i32 {
         let request = self.request.unwrap_or_default();
         let parts = match (self.shared.function, self.vertices) {
@@ -329,10 +322,7 @@ impl Contribution<'_> {
             (Function::DistGraphCreateAdjacent, _) => 7,
             (Function::CartSub, _) => unreachable!("it splits by its parts"),
         };
-        let combines = request.settings.combine != Combine::Off;
-        (2 * parts + i32::from(host_graph)) << 2
-            | i32::from(request.needs_broadcast()) << 1
-            | i32::from(combines)
+        4 * parts + 2 * i32::from(host_graph) + i32::from(request.needs_broadcast())
     }
 }
 
@@ -374,12 +364,11 @@ mod tests {
             (Function::DistGraphCreateAdjacent, &[Some(4)]),
         ];
         for (function, sizes) in functions {
-            for (vertices, bits) in sizes.iter().flat_map(|size| (0..16).map(move |b| (*size, b))) {
+            for (vertices, bits) in sizes.iter().flat_map(|size| (0..8).map(move |b| (*size, b))) {
                 let bit = |at: i32| bits >> at & 1 == 1;
                 let settings = CallSettings {
                     reporting: bit(0),
-                    combine: if bit(1) { Combine::On } else { Combine::Off },
-                    check: if bit(2) {
+                    check: if bit(1) {
                         Check::default().with(Rule::Edges)
                     } else {
                         Check::default()
@@ -403,9 +392,9 @@ mod tests {
                         choice,
                         neighbors: None,
                     };
-                    let sequence = contribution.call_sequence(4, bit(3));
+                    let sequence = contribution.call_sequence(4, bit(2));
                     assert!((0..CALL_SEQUENCES).contains(&sequence), "{sequence}");
-                    colors.push(contribution.color(4, bit(3), 0));
+                    colors.push(contribution.color(4, bit(2), 0));
                 }
             }
         }

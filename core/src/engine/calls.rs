@@ -4,7 +4,6 @@ use super::advisor::Advisor;
 use super::arguments::{
     AdjacentArguments, CartArguments, EdgeArguments, EdgeWeights, GraphArguments,
 };
-use super::combine::Combine;
 use super::comm::Comm;
 use super::create::{cart_create, cart_sub, graph_create};
 use super::decision::CallSettings;
@@ -58,7 +57,7 @@ pub(crate) fn make<C: Comm<Error = Error> + Advisor<C>>(
                 });
             graph_create(comm, comm, settings, arguments)
         }
-        ConstructorCall::Sub { remain } => cart_sub(comm, comm, Combine::Off, Ok((grid, remain))),
+        ConstructorCall::Sub { remain } => cart_sub(comm, comm, Ok((grid, remain))),
         ConstructorCall::Edges { edges, weighted, reorder } => {
             let (sources, destinations, weight) =
                 (column(edges, 0), column(edges, 1), column(edges, 2));

@@ -7,7 +7,6 @@ use super::advisor::Advisor;
 use super::agree::{AT_FAULT, Agreement, Contribution, Neighbors, agree, agree_by_reduction};
 use super::arguments::{Argument, CartArguments, Function, GraphArguments, Shared};
 use super::assign_ranks::{Assignment, Placement, PlacementInput, PlannedMapping, assign_ranks};
-use super::combine::Combine;
 use super::comm::{Comm, keep};
 use super::decision::{CallSettings, ReorderRequest};
 use super::error::Error;
@@ -31,8 +30,6 @@ pub struct Created<C> {
     pub host_graph: bool,
     /// The [pairing](Advisor::pairing) of blocks in neighborhood collectives; the same on all processes.
     pub pairing: i32,
-    /// The setting of combining for neighborhood collectives; the same on all processes.
-    pub combine: Combine,
 }
 
 /// Truth values as numbers that can be compared between ranks.
@@ -97,7 +94,7 @@ pub fn cart_create<C: Comm>(
         choice: None,
         neighbors: checked.as_ref().map(|(grid, _)| grid.size()).map(neighbors),
     };
-    let (all, Agreement { decision, broken, host_graph, pairing, combine, .. }) =
+    let (all, Agreement { decision, broken, host_graph, pairing, .. }) =
         agree(comm, advisor, contribution)?;
 
     let (grid, CartArguments { dims, .. }) =
@@ -117,7 +114,7 @@ pub fn cart_create<C: Comm>(
     let watched = if assignment.watches { Some(comm.rank()?) } else { None };
     let made = split_members(comm, all, assignment, grid.size())?;
     let member = made.map(|made| (made, Topology::Cart(grid)));
-    Ok(Created { member, keeps_ranks, watched, placement, host_graph, pairing, combine })
+    Ok(Created { member, keeps_ranks, watched, placement, host_graph, pairing })
 }
 
 /// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
@@ -152,7 +149,7 @@ pub fn graph_create<C: Comm>(
         choice: None,
         neighbors: graph.map(Graph::nnodes).map(neighbors),
     };
-    let (all, Agreement { decision, broken, host_graph, pairing, combine, .. }) =
+    let (all, Agreement { decision, broken, host_graph, pairing, .. }) =
         agree(comm, advisor, contribution)?;
 
     let (graph, _) = checked.expect("a fault here would have ended the agreement");
@@ -166,7 +163,6 @@ pub fn graph_create<C: Comm>(
             placement: None,
             host_graph: false,
             pairing: 0,
-            combine,
         });
     }
     let input = PlacementInput { decision, broken, options: settings.options, dims: None };
@@ -183,11 +179,10 @@ pub fn graph_create<C: Comm>(
     let keeps_ranks = !assignment.moved && graph.nnodes() == all.size()?;
     let made = split_members(comm, all, assignment, graph.nnodes())?;
     let member = made.map(|made| (made, Topology::Graph(graph)));
-    Ok(Created { member, keeps_ranks, watched: None, placement, host_graph, pairing, combine })
+    Ok(Created { member, keeps_ranks, watched: None, placement, host_graph, pairing })
 }
 
-/// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid of `comm` and the dimensions to keep; parts
-/// inherit the setting `combine` of `comm`.
+/// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid of `comm` and the dimensions to keep.
 ///
 /// # Errors
 ///
@@ -195,7 +190,6 @@ pub fn graph_create<C: Comm>(
 pub fn cart_sub<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
-    combine: Combine,
     arguments: Result<(&Cart, &[bool]), topology::Error>,
 ) -> Result<Created<C>, C::Error> {
     let rank = comm.rank()?;
@@ -221,15 +215,7 @@ pub fn cart_sub<C: Comm>(
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
     let member = Some((part, Topology::Cart(sub.grid)));
-    Ok(Created {
-        member,
-        keeps_ranks: false,
-        watched: None,
-        placement: None,
-        host_graph,
-        pairing,
-        combine,
-    })
+    Ok(Created { member, keeps_ranks: false, watched: None, placement: None, host_graph, pairing })
 }
 
 /// The communicator of the processes that have new ranks, in the order of these ranks. It is the communicator of all

@@ -3,7 +3,6 @@
 
 use super::advisor::{Advisor, MachineKnowledge};
 use super::check::Check;
-use super::combine::Combine;
 use super::comm::Comm;
 use super::policy::Reorder;
 use super::survey::needs_survey;
@@ -21,8 +20,6 @@ pub struct CallSettings {
     pub reporting: bool,
     /// The rules whose violation is an error.
     pub check: Check,
-    /// The setting of combining for neighborhood collectives on the new communicator.
-    pub combine: Combine,
     /// Options of the search for mappings.
     pub options: Options,
 }

@@ -79,7 +79,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     let repeated = || checked.as_ref().is_ok_and(|(lists, _)| lists.repeats_neighbors());
     let asked = (request, weighted);
     let (all, agreed, weighted) = agree_on(comm, advisor, function, fault, asked, &repeated)?;
-    let Agreement { host_graph, pairing, combine, .. } = agreed;
+    let Agreement { host_graph, pairing, .. } = agreed;
     let (arguments, _) = checked.expect("a fault here would have ended the agreement");
 
     let alike = match agreed.check.has(Rule::Edges) {
@@ -107,7 +107,6 @@ pub fn dist_graph_create_adjacent<C: Comm>(
         placement,
         host_graph,
         pairing,
-        combine,
     })
 }
 
@@ -133,7 +132,7 @@ pub fn dist_graph_create<C: Comm>(
     let repeated = || checked.as_ref().is_ok_and(EdgeArguments::repeats_edges);
     let asked = (request, weighted);
     let (all, agreed, weighted) = agree_on(comm, advisor, function, fault, asked, &repeated)?;
-    let Agreement { host_graph, pairing, combine, .. } = agreed;
+    let Agreement { host_graph, pairing, .. } = agreed;
     let arguments = checked.expect("a fault here would have ended the agreement");
 
     let graph = LocalEdges { leaving: || arguments.given(weighted), imbalance: || 0 };
@@ -151,7 +150,6 @@ pub fn dist_graph_create<C: Comm>(
         placement,
         host_graph,
         pairing,
-        combine,
     })
 }
 

@@ -8,7 +8,6 @@ pub mod assign_ranks;
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) mod calls;
 pub mod check;
-pub mod combine;
 mod comm;
 pub mod create;
 pub mod decision;

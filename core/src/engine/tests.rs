@@ -15,7 +15,6 @@ use super::arguments::{
     AdjacentArguments, CartArguments, EdgeArguments, EdgeWeights, GraphArguments,
 };
 use super::check::Check;
-use super::combine::Combine;
 use super::create::{cart_create, cart_sub, graph_create};
 use super::decision::CallSettings;
 use super::dist_graph::{dist_graph_create, dist_graph_create_adjacent};
@@ -75,7 +74,7 @@ fn a_grid_splits_into_its_parts() {
     for (remain, parts, size) in [([true, false, true], 3, 8), ([false, false, true], 6, 4)] {
         let made = sim::run(24, |comm| {
             let (new, topology) =
-                cart_sub(comm, comm, Combine::Off, Ok((&grid, &remain))).unwrap().member.unwrap();
+                cart_sub(comm, comm, Ok((&grid, &remain))).unwrap().member.unwrap();
             assert_eq!(new.size().unwrap(), size);
             let Topology::Cart(sub) = topology else { panic!("a part of a grid is a grid") };
             let rank = new.rank().unwrap();

@@ -5,7 +5,6 @@ use arbitrary::{Result, Unstructured};
 use crate::engine::Comm;
 use crate::engine::calls::{ConstructorCall, fits, make};
 use crate::engine::check::Check;
-use crate::engine::combine::Combine;
 use crate::engine::decision::CallSettings;
 use crate::engine::policy::Reorder;
 use crate::engine::sim;
@@ -36,7 +35,6 @@ fn any_calls(u: &mut Unstructured) -> Result<()> {
         info: u.arbitrary()?,
         reporting: u.arbitrary()?,
         check: if u.arbitrary()? { Check::ALL } else { Check::default() },
-        combine: Combine::Off,
         options: Options { seconds: Some(1e-5), ..Options::default() },
     };
     let grid = Cart::new(&[1, size], &[true, false], size).expect("as many cells as processes");

@@ -10,7 +10,6 @@ use super::effect::{Effect, NodeSizes};
 use super::launch::Launch;
 use super::places::Placements;
 use crate::engine::NodeTraffic;
-use crate::engine::combine::bundle_pays;
 use crate::machine::Machine;
 use crate::mapping::Plan;
 use crate::topology::TopologySummary;
@@ -307,30 +306,6 @@ impl Record {
     pub(super) fn dedup_key(&self) -> impl Hash + Eq + '_ {
         let same = (&self.function, &self.topology, self.comm_size, self.reorder);
         (same, &self.nodes, &self.kept, &self.effect, self.host_graph)
-    }
-
-    /// Messages between nodes in a collective in which each process sends a block to each neighbor: now, and with small
-    /// blocks combined, if that is fewer. For graphs without weights, where each edge is a message.
-    pub(super) fn combined(&self) -> Option<(i64, i64)> {
-        let is_weighted = match self.topology {
-            TopologySummary::Cart { .. } => return None,
-            TopologySummary::Graph { .. } => false,
-            TopologySummary::DistGraph { weighted, .. } => weighted,
-        };
-        let traffic = self.traffic.as_ref().filter(|_| !is_weighted)?;
-        let messages = if self.kept.is_some() { &traffic.before } else { &traffic.after };
-        let sizes = self.nodes.as_ref()?.runs();
-        let sizes: Vec<usize> =
-            sizes.flat_map(|(nodes, size)| std::iter::repeat_n(size, nodes)).collect();
-        let (mut now, mut then) = (0, 0);
-        for (from, row) in messages.iter().enumerate() {
-            for (to, count) in row.iter().enumerate().filter(|(to, _)| *to != from) {
-                let pays = bundle_pays(*count, *sizes.get(from)?, *sizes.get(to)?);
-                now += count;
-                then += if pays { 1 } else { *count };
-            }
-        }
-        (then < now).then_some((now, then))
     }
 
     /// The number of numbers that the record stores for pictures.

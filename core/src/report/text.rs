@@ -154,13 +154,6 @@ impl fmt::Display for Record {
         if self.host_graph {
             writeln!(f, "  native nonblocking and persistent neighborhood collectives")?;
         }
-        if let Some((now, then)) = self.combined() {
-            writeln!(
-                f,
-                "  small blocks of MPI_Neighbor_allgather and MPI_Neighbor_alltoall: {now} messages between nodes, \
-                 {then} with CARTOGRAPH_COMBINE=on"
-            )?;
-        }
         let command = self.rank_file();
         match (self.rejected_as_risky(), command) {
             (Some((_, cost)), Some(command)) => writeln!(
@@ -267,9 +260,8 @@ impl fmt::Display for Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::NodeTraffic;
     use crate::machine::Machine;
-    use crate::mapping::{Cost, Csr, Distances, Grid, Options, plan_cart};
+    use crate::mapping::{Cost, Distances, Grid, Options, plan_cart};
     use crate::report::{Job, Report};
     use crate::topology::Cart;
 
@@ -297,38 +289,6 @@ mod tests {
             cartograph plan --dims 4x4x1 --weights 1,1,1 --nodes 4 --ppn 4 --rankfile LAUNCHER FILE --hosts NAMES\n";
         assert!(text.ends_with(ends), "{text}");
         assert!(!record(ReorderOrigin::Asked, Reason::Off).contains("CARTOGRAPH_WEIGHTS"));
-    }
-
-    #[test]
-    fn combining_is_named_where_it_makes_messages_fewer() {
-        let layout = Machine::parse("2x4", 8).unwrap();
-        let told = |far: usize, weighted| {
-            // Every rank sends to all ranks on its node, and to some on the other.
-            let all = (0..8u32).flat_map(|from| (0..8u32).map(move |to| (from, to, 1)));
-            let edges = all.filter(|(from, to, _)| {
-                from != to && (from / 4 == to / 4 || ((to % 4) as usize) < far)
-            });
-            let graph = Csr::from_edges(8, edges);
-            let plan = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
-            let traffic = NodeTraffic::new(&graph, &layout, &plan);
-            let summary = TopologySummary::DistGraph { edges: None, weighted };
-            let record = Record::planned(
-                "MPI_Dist_graph_create",
-                summary,
-                ReorderOrigin::No,
-                &layout,
-                &plan,
-            );
-            record.traffic(traffic).to_string()
-        };
-        assert!(
-            told(3, false).contains("24 messages between nodes, 2 with CARTOGRAPH_COMBINE=on"),
-            "{}",
-            told(3, false)
-        );
-        for text in [told(2, false), told(3, true)] {
-            assert!(!text.contains("CARTOGRAPH_COMBINE"), "{text}");
-        }
     }
 
     #[test]

@@ -122,8 +122,6 @@ class Profile:
     #: CARTOGRAPH_DIMS, if other dims than the standard's are faster.
     dims: str | None
     moves_grids: bool
-    #: True if small blocks of neighborhood collectives share messages.
-    combines_blocks: bool
     #: True if the file has an order of MPI_COMM_WORLD as well.
     orders_world: bool
     #: The predicted speed relative to the default rank order, by replay.
@@ -210,7 +208,6 @@ def read_profile(path: PathLike) -> Profile:
         weights=found.get("weights"),
         dims=found.get("dims"),
         moves_grids=found["moves_grids"],
-        combines_blocks=found.get("combines_blocks", False),
         orders_world=found.get("orders_world", False),
         predicted=found.get("predicted"),
         measured=None if measured is None else (measured[0], measured[1]),

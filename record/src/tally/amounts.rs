@@ -79,7 +79,7 @@ pub(super) fn of(sent: &Sent) -> Amount {
     match sent {
         Sent::One(peers, block) => blocks(std::slice::from_ref(block), |rank| weight(*peers, rank)),
         Sent::Many(peers, all) => blocks(all, |rank| weight(*peers, rank)),
-        Sent::Neighbors(_, comm, all) => blocks(all, |rank| weight(Peers::Comm(*comm), rank)),
+        Sent::Neighbors(comm, all) => blocks(all, |rank| weight(Peers::Comm(*comm), rank)),
         Sent::All(_, comm, all) => {
             let weights = weights(*comm);
             blocks(all, |rank| weights.get(rank as usize).copied().unwrap_or(0))

@@ -24,7 +24,7 @@ pub(crate) fn collective(sent: Sent) {
     let ticks = ticks::now().saturating_sub(outermost::began());
     if window::is_open() {
         match &sent {
-            Sent::Neighbors(_, comm, blocks) => exchange_with_neighbors(*comm, blocks),
+            Sent::Neighbors(comm, blocks) => exchange_with_neighbors(*comm, blocks),
             Sent::All(function, comm, blocks) => {
                 let bytes: u64 = blocks.iter().map(|block| block.bytes).sum();
                 let bytes = bytes / blocks.len().max(1) as u64;
@@ -43,10 +43,6 @@ pub(crate) fn collective(sent: Sent) {
             let is_due = tally.schedule.is_due();
             drop(tally);
             write_if(is_due);
-        }
-        Sent::Neighbors(Some(function), ..) => {
-            tally().call(function, ticks);
-            count(sent);
         }
         sent => {
             tally().wait(None, ticks);

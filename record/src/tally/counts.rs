@@ -74,7 +74,7 @@ pub(crate) fn count(sent: Sent) {
             })
         }
         Sent::Many(peers, blocks) => many(peers, &blocks),
-        Sent::Neighbors(_, comm, blocks) | Sent::All(_, comm, blocks) => {
+        Sent::Neighbors(comm, blocks) | Sent::All(_, comm, blocks) => {
             many(Peers::Comm(comm), &blocks)
         }
         Sent::Calls(calls) => {

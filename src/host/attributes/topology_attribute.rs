@@ -13,7 +13,6 @@ use super::lifetime;
 use super::private::{Private, SharedPrivate};
 use super::watch::Watch;
 use crate::engine::Comm;
-use crate::engine::combine::Combine;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, sentinel};
 use crate::topology::Topology;
@@ -32,8 +31,6 @@ pub(crate) struct TopologyAttribute {
     /// The agreed pairing of blocks in neighborhood collectives, as a number of
     /// [`Advisor::pairing`](crate::engine::Advisor::pairing).
     pub(in crate::host) pairing: c_int,
-    /// The setting of combining for neighborhood collectives; the same on all processes.
-    pub(crate) combine: Combine,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
     rank: AtomicI32,
     /// Whether this process watches for its old rank.
@@ -69,7 +66,6 @@ impl TopologyAttribute {
             size,
             host_graph,
             pairing: 0,
-            combine: Combine::Off,
             rank: AtomicI32::new(rank),
             watch: Watch::nobody(),
             copied_from: None,
@@ -196,8 +192,8 @@ impl TopologyAttribute {
             return None;
         }
         let copy = Self::new(Arc::clone(&self.topology), self.size, UNKNOWN, self.host_graph);
-        let (pairing, combine) = (self.pairing, self.combine);
-        Some(Self { copied_from: Some(Group::of(comm)), pairing, combine, ..copy })
+        let (copied_from, pairing) = (Some(Group::of(comm)), self.pairing);
+        Some(Self { copied_from, pairing, ..copy })
     }
 
     /// True if this is the topology of `comm`; the same on all its processes.
@@ -227,14 +223,14 @@ pub(in crate::host) fn prepare(
     topology: Topology,
     rank: c_int,
     (host_graph, private): (bool, Option<Private>),
-    (pairing, combine): (c_int, Combine),
+    pairing: c_int,
 ) -> Result<Box<TopologyAttribute>> {
     sentinel::learn();
     let mut attached = TopologyAttribute::new(Arc::new(topology), comm.size()?, rank, host_graph);
     if private.is_some() {
         attached.private = OnceLock::from(private);
     }
-    Ok(Box::new(TopologyAttribute { pairing, combine, ..attached }))
+    Ok(Box::new(TopologyAttribute { pairing, ..attached }))
 }
 
 /// Attaches its attribute to a new communicator. On failure the attribute is dropped, with the private communicator.

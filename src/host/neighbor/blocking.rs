@@ -3,14 +3,12 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::blocks::{Block, Operation, Side};
+use super::blocks::{Block, Side};
 use super::cache::Neighborhood;
-use super::combined::Combined;
 use super::ends::End;
 use super::self_copy;
 use super::types::{Described, Temporary};
 use super::waitall::{give_up, wait_all};
-use crate::engine::combine::Combine;
 use crate::host::attributes::private::Private;
 use crate::host::errors::quiet;
 use crate::host::sys::{self, MPI_Request};
@@ -24,21 +22,11 @@ const FEW: usize = 64;
 pub(super) fn exchange(
     of: &Neighborhood<'_>,
     private: &Private,
-    operation: Operation,
     send: &Side<impl Fn(usize) -> Block>,
     receive: &Side<impl Fn(usize) -> Block>,
 ) -> Result {
     if of.attached.is_spoilt() {
         return Err(Error::Spoilt);
-    }
-    if of.attached.combine != Combine::Off
-        && let Some(combined) = Combined::of(of, &private.comm())?
-    {
-        let send = Side::new(send.buffer, &send.block as &dyn Fn(usize) -> Block);
-        let receive = Side::new(receive.buffer, &receive.block as &dyn Fn(usize) -> Block);
-        if combined.takes(of, operation, &send, &receive) {
-            return combined.exchange(of, &private.comm(), operation, &send, &receive);
-        }
     }
     let self_comm = of.self_comm();
     let receives = of.ends.of(Direction::Receive, self_comm.is_none());

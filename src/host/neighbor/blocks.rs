@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use crate::engine::combine::Payload;
 use crate::host::sys::{self, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Result, errors::check};
 
@@ -86,7 +85,7 @@ impl<F: Fn(usize) -> Block> Side<F> {
     }
 }
 
-/// The kind of a collective, as needed for combining or merging small blocks.
+/// The kind of a collective, on which the pairing of blocks depends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Allgather,
@@ -94,21 +93,6 @@ pub(crate) enum Operation {
     Alltoall,
     /// For blocks of different sizes or types.
     AlltoallVaried,
-}
-
-impl Operation {
-    /// True if the standard requires all processes to send and receive blocks of one size.
-    pub(super) fn is_uniform(self) -> bool {
-        matches!(self, Self::Allgather | Self::Alltoall)
-    }
-
-    /// The blocks of a process.
-    pub(super) fn payload(self) -> Payload {
-        match self {
-            Self::Allgather | Self::Allgatherv => Payload::Same,
-            Self::Alltoall | Self::AlltoallVaried => Payload::Each,
-        }
-    }
 }
 
 /// The kind of a request: nonblocking or persistent.

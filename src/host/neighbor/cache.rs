@@ -3,7 +3,6 @@
 use std::sync::{Arc, OnceLock};
 
 use super::alltoallw_args::ArgsCache;
-use super::combined::Combined;
 use super::ends::Ends;
 use super::neighbor_args::ArgumentPool;
 use super::pairing::HostPairing;
@@ -27,8 +26,6 @@ pub(super) struct NeighborCache {
     /// The arguments of the host's neighborhood collectives, for reuse.
     pub(super) pool: ArgumentPool,
     pub(super) args: ArgsCache,
-    /// The small blocks that travel together; `None` inside if nothing is combined.
-    pub(super) combined: OnceLock<Option<Box<Combined>>>,
 }
 
 /// A process among its neighbors.

@@ -7,7 +7,6 @@
 //! - [`cache`]: the process among its neighbors, and the data cached with a communicator.
 //! - [`self_copy`]: blocks of a process to itself, except in persistent collectives.
 //! - [`blocking`]: messages on a private communicator.
-//! - [`combine`]: blocking collectives whose small blocks share messages.
 //! - [`via_alltoallw`]: nonblocking and persistent, as one request of the host on the communicator itself: an
 //!   all-to-all.
 //! - [`via_neighbor`]: the same with the host's neighborhood collectives, if [`route`] chooses these.
@@ -19,8 +18,6 @@ mod blocks;
 mod cache;
 #[macro_use]
 mod call;
-mod combine;
-mod combined;
 mod ends;
 mod neighbor_args;
 pub(super) mod pairing;
@@ -38,29 +35,20 @@ pub(crate) use blocks::{Block, Operation, Regular, Run, Side, Start, bytes, regu
 pub(crate) use cache::Neighborhood;
 
 use blocks::extent;
-use combined::Combined;
 use ends::Ends;
 use self_comm::SelfComm;
 
 use super::attributes::TopologyAttribute;
 use super::sys::{self, MPI_Datatype, MPI_Request};
 use super::{HostComm, Result};
-use crate::engine::combine::Combine;
 use crate::topology::{Direction, Error};
 
-/// Creates the additional communicators for collectives on a new topology. Collective.
-pub(super) fn prepare(comm: &HostComm, attached: &TopologyAttribute) -> Result {
+/// Creates the communicator for blocks of this process to itself, which collectives on a new topology need.
+pub(super) fn prepare(attached: &TopologyAttribute) {
     let ends = Ends::new(&attached.topology, attached.rank());
-    if attached.combine != Combine::Off
-        && let Some(private) = attached.private(comm.0)
-    {
-        let of = Neighborhood { comm: comm.0, attached, cache: attached.kept(), ends: &ends };
-        Combined::of(&of, &private.comm())?;
-    }
     if !ends.own().is_empty() && attached.size() > 1 {
         SelfComm::of_process(true);
     }
-    Ok(())
 }
 
 impl Neighborhood<'_> {
@@ -90,11 +78,11 @@ impl Neighborhood<'_> {
         validate::blocks(self, Direction::Receive, &receive)?;
         match self.cache.pairing.get().and_then(|pairing| pairing.as_ref()?.places(operation, run))
         {
-            None => self.run_as_standard(operation, &send, &receive, run),
+            None => self.run_as_standard(&send, &receive, run),
             Some(places) => {
                 let block: &dyn Fn(usize) -> Block = &|number| (receive.block)(places[number]);
                 let send = Side::new(send.buffer, &send.block as &dyn Fn(usize) -> Block);
-                self.run_as_standard(operation, &send, &Side::new(receive.buffer, block), run)
+                self.run_as_standard(&send, &Side::new(receive.buffer, block), run)
             }
         }
     }
@@ -115,14 +103,13 @@ impl Neighborhood<'_> {
     /// Runs a collective with the standard's pairing of blocks.
     fn run_as_standard(
         &self,
-        operation: Operation,
         send: &Side<impl Fn(usize) -> Block>,
         receive: &Side<impl Fn(usize) -> Block>,
         run: Run,
     ) -> Result {
         match run {
             Run::Blocking => match self.attached.private(self.comm) {
-                Some(private) => blocking::exchange(self, private, operation, send, receive),
+                Some(private) => blocking::exchange(self, private, send, receive),
                 None => waitall::wait(&mut self.start(send, receive, Start::Now)?),
             },
             Run::Request(_, place) if place.is_null() => {

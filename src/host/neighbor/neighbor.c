@@ -7,6 +7,7 @@
 #pragma weak PMPI_Type_create_struct
 #pragma weak PMPI_Type_commit
 #pragma weak PMPI_Type_free
+#pragma weak PMPI_Type_size
 #pragma weak PMPI_Cancel
 #pragma weak PMPI_Request_free
 #pragma weak PMPI_Ialltoallw
@@ -139,6 +140,13 @@ int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[
 int cg_type_free(MPI_Datatype *datatype)
 {
     return PMPI_Type_free(datatype);
+}
+
+int cg_type_size(MPI_Datatype datatype, long long *size)
+{
+    int bytes = 0, code = PMPI_Type_size ? PMPI_Type_size(datatype, &bytes) : CG_ABSENT;
+    *size = bytes;
+    return code;
 }
 
 #pragma weak PMPI_Type_get_envelope

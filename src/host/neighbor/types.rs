@@ -64,29 +64,6 @@ impl<F: Fn(usize) -> Block> Side<F> {
     }
 }
 
-/// The sizes of blocks; the size of the last type is cached.
-#[derive(Default)]
-pub(super) struct Sizes(Option<(MPI_Datatype, i64)>);
-
-impl Sizes {
-    /// The bytes of a block to send; `None` if the host would reject it.
-    pub(super) fn of(&mut self, block: &Block) -> Option<usize> {
-        let size = match self.0 {
-            Some((datatype, size)) if datatype == block.datatype => size,
-            _ => {
-                let mut size = 0;
-                // SAFETY: the program's datatype, which the host checks, and a place for the result.
-                if unsafe { sys::cg_type_size(block.datatype, &raw mut size) } != sys::CG_SUCCESS {
-                    return None;
-                }
-                size
-            }
-        };
-        self.0 = Some((block.datatype, size));
-        usize::try_from(block.count.checked_mul(size)?).ok().filter(|_| block.count >= 0)
-    }
-}
-
 /// Datatypes to free after the call. The host keeps them as long as a communication needs them.
 #[derive(Default)]
 pub(super) struct Temporary {

@@ -1,10 +1,7 @@
 //! Messages in flight.
 
 use std::ffi::c_int;
-use std::ops::Range;
 
-use super::blocks::Block;
-use super::types::{Described, Temporary};
 use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Request};
 use crate::host::{HostComm, Result};
@@ -30,77 +27,6 @@ pub(super) fn wait(request: &mut MPI_Request) -> Result {
         (sys::cg_wait(request), sys::cg_end_waits() != 0)
     };
     if is_quiet { quiet(code) } else { check(code) }
-}
-
-/// Requests, some of which are waited for before others are made, and the datatypes that were created for them.
-#[derive(Default)]
-pub(super) struct Requests {
-    requests: Vec<MPI_Request>,
-    /// The requests that are receives.
-    receives: Vec<bool>,
-    temporary: Temporary,
-}
-
-impl Requests {
-    /// The number of requests.
-    pub(super) fn len(&self) -> usize {
-        self.requests.len()
-    }
-
-    /// Like [`Temporary::describe`]; the datatype stays until [`Requests::clear`].
-    pub(super) fn describe(&mut self, block: Block) -> Result<Described> {
-        self.temporary.describe(block)
-    }
-
-    /// Starts a receive.
-    pub(super) fn receive(&mut self, start: impl FnOnce(*mut MPI_Request) -> c_int) -> Result {
-        self.post(true, start)
-    }
-
-    /// Starts a send.
-    pub(super) fn send(&mut self, start: impl FnOnce(*mut MPI_Request) -> c_int) -> Result {
-        self.post(false, start)
-    }
-
-    fn post(&mut self, is_receive: bool, start: impl FnOnce(*mut MPI_Request) -> c_int) -> Result {
-        // SAFETY: a constant of the host.
-        let mut request = unsafe { sys::cg_request_null };
-        quiet(start(&raw mut request))?;
-        self.requests.push(request);
-        self.receives.push(is_receive);
-        Ok(())
-    }
-
-    /// Waits for some of them.
-    pub(super) fn wait(&mut self, private: &HostComm, some: Range<usize>) -> Result {
-        if some.is_empty() {
-            return Ok(());
-        }
-        wait_all(private, &mut self.requests[some])
-    }
-
-    /// Forgets the requests once all are complete.
-    pub(super) fn clear(&mut self) {
-        self.requests.clear();
-        self.receives.clear();
-        self.temporary = Temporary::default();
-    }
-
-    /// After the host rejected a message: sends are not waited for, since their receives may never come. Returns
-    /// whether any message was in flight.
-    pub(super) fn give_up(&mut self) -> bool {
-        // SAFETY: a constant of the host.
-        let null = unsafe { sys::cg_request_null };
-        let mut any = false;
-        for (request, is_receive) in self.requests.iter_mut().zip(&self.receives) {
-            if *request != null {
-                any = true;
-                give_up(request, *is_receive);
-            }
-        }
-        self.clear();
-        any
-    }
 }
 
 /// Cancels a request that was started and is not complete. From then on, nothing is written to the buffer of a receive.

@@ -212,8 +212,8 @@ fn recordings(session: &mut Session<'_>, programs: &Programs) -> Result<(), Stri
 /// Allows ranks to be reordered.
 const ON: &str = "CARTOGRAPH_REORDER=on";
 
-/// A profile of `c_tests/record/record_grid.c` that keeps all ranks.
-const PROFILE: &str = r#"{"schema":1,"program":"record","processes":8,"node_sizes":[8],"order":"in turn","moves_grids":false,"combines_blocks":true}"#;
+/// A profile of `c_tests/record/record_grid.c`.
+const PROFILE: &str = r#"{"schema":1,"program":"record","processes":8,"node_sizes":[8],"order":"in turn","moves_grids":true}"#;
 
 /// A grid that is kept but may gain much is reported on one line, unless a report has it or the user knows already; and
 /// only by `exec`.

@@ -7,12 +7,11 @@ use super::Outcome;
 use crate::session::{Session, word};
 
 /// Alternating settings. The layouts are for four processes.
-const SETTINGS: [&[&str]; 6] = [
+const SETTINGS: [&[&str]; 5] = [
     &[],
     &["CARTOGRAPH_CHECK=all"],
     &["CARTOGRAPH_LAYOUT=2x2", "CARTOGRAPH_REORDER=all"],
     &["CARTOGRAPH_REORDER=scramble:3"],
-    &["CARTOGRAPH_LAYOUT=2x2", "CARTOGRAPH_COMBINE=on"],
     &["CARTOGRAPH_NEIGHBOR=graph"],
 ];
 

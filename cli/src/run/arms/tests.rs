@@ -12,15 +12,13 @@ fn what_was_measured_comes_first() {
         predicted: Some(predicted),
         busiest: None,
         way,
-        combines: false,
         node_of: vec![0, 0, 1, 1],
     };
-    let own = || arm("default order", 1.0, Way::Own);
     let others = || [("first", 1.5), ("second", 1.4), ("third", 1.3), ("slower", 0.9)];
     let mut entry = Entry::new("app", "abc", 4);
     let best = |entry: &Entry| -> Vec<String> {
         let others = others().map(|(order, predicted)| arm(order, predicted, Way::Launcher)).into();
-        best(entry, 0, 7, own(), others).into_iter().map(|arm| arm.order).collect()
+        best(entry, 0, 7, others).into_iter().map(|arm| arm.order).collect()
     };
     assert_eq!(best(&entry), ["first", "second"]);
     let work = Work { messages: 1, bytes: 1, collectives: 1 };
@@ -34,16 +32,10 @@ fn what_was_measured_comes_first() {
         seconds,
         ..Past::default()
     };
-    for (order, seconds) in [
-        ("", 10.0),
-        ("third", 8.0),
-        ("first", 10.5),
-        ("default order, blocks combined", 5.0),
-        ("second, blocks combined", 12.0),
-    ] {
+    for (order, seconds) in [("", 10.0), ("third", 8.0), ("first", 10.5)] {
         entry.add(run(order, seconds));
     }
-    assert_eq!(best(&entry), ["default order, blocks combined", "third"]);
+    assert_eq!(best(&entry), ["third", "first"]);
     // It does not count on other nodes.
     entry.runs.iter_mut().for_each(|run| run.shape = 8);
     assert_eq!(best(&entry), ["first", "second"]);

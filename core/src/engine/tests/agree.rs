@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::check::Check;
 use crate::engine::decision::ReorderOutcome;
-use crate::engine::digest::COLLIDING;
+use crate::engine::policy::Reorder;
 use crate::machine::Machine;
 use crate::mapping::Scramble;
 
@@ -75,7 +75,7 @@ fn a_constructor_that_fails_leaves_nothing() {
     let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
     let parted = |comm: &Sim| {
         let remain = [true, comm.rank() == Ok(2)];
-        cart_sub(comm, comm, Combine::Off, Ok((&grid, &remain))).err().unwrap();
+        cart_sub(comm, comm, Ok((&grid, &remain))).err().unwrap();
     };
     for program in [&wrong as &(dyn Fn(&Sim) + Sync), &lonely, &parted] {
         // Communicators of parts of the ranks have a rank 0 of their own.
@@ -283,37 +283,9 @@ fn ranks_in_different_functions_get_an_error() {
     for remain in [[true, true], [true, false]] {
         let (rank, class, text) = fault(sim::run(4, |comm| match comm.rank() {
             Ok(1) => cart(comm, &[2, 2], &[false; 2], false),
-            _ => cart_sub(comm, comm, Combine::Off, Ok((&grid, &remain))).map(|made| made.member),
+            _ => cart_sub(comm, comm, Ok((&grid, &remain))).map(|made| made.member),
         }));
         assert_eq!((rank, class), (1, Class::Arg));
         assert_eq!(text, "calls MPI_Cart_create while rank 0 calls MPI_Cart_sub");
-    }
-}
-
-/// Blocks are combined where no rank says that they are not, whatever else differs.
-#[test]
-fn blocks_are_combined_only_where_all_ranks_say_so() {
-    for (others, odd, agreed) in [
-        (Combine::Off, Combine::Off, [Combine::Off; 2]),
-        (Combine::All, Combine::Off, [Combine::Off; 2]),
-        (Combine::Off, Combine::All, [Combine::Off; 2]),
-        (Combine::All, Combine::All, [Combine::All; 2]),
-        (Combine::All, Combine::On, [Combine::All, Combine::On]),
-    ] {
-        for (periods, colliding) in [(false, false), (true, false), (false, true)] {
-            let all = sim::run(4, |comm| {
-                COLLIDING.set(colliding);
-                let is_odd = comm.rank() == Ok(2);
-                let combine = if is_odd { odd } else { others };
-                let settings = CallSettings { combine, ..CallSettings::default() };
-                // Periods may differ: that is found out by a reduction, and tolerated.
-                let periods = [is_odd && periods, false];
-                let arguments = CartArguments { dims: &[2, 2], periods: &periods, reorder: false };
-                cart_create(comm, comm, settings, Ok(arguments)).map(|made| made.combine)
-            });
-            for (rank, combine) in all.into_iter().enumerate() {
-                assert_eq!(combine, Ok(agreed[usize::from(rank == 2)]));
-            }
-        }
     }
 }

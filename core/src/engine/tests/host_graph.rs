@@ -40,7 +40,7 @@ fn all_know(edges: &'static [i32]) -> impl Fn(&Sim) -> Result<Created<Sim>> {
 fn sub_grid(remain: &'static [bool]) -> impl Fn(&Sim) -> Result<Created<Sim>> {
     move |comm| {
         let grid = Cart::new(&[4, 1], &[false, true], 4).unwrap();
-        cart_sub(comm, comm, Combine::Off, Ok((&grid, remain)))
+        cart_sub(comm, comm, Ok((&grid, remain)))
     }
 }
 

@@ -296,7 +296,6 @@ proptest! {
                 info,
                 reporting,
                 check: if check { Check::ALL } else { Check::default() },
-                combine: if check { Combine::All } else { Combine::Off },
                 options: Options { scramble, ..Options::default() },
             };
             if let Ok(Some((made, topology))) = make(comm, settings, &grid, calls[rank as usize]) {

@@ -16,8 +16,6 @@ const EDGES: [&str; 2] = ["inter_node_edges", "max_node_edges"];
 
 const BYTES: u32 = 65536;
 const EXCHANGES: u32 = 40;
-/// Exchanges of small blocks.
-const SMALL: u32 = 60;
 
 /// All faces of the grids are alike. Without this, grids this small are left alone.
 const WEIGHTS: &str = "CARTOGRAPH_WEIGHTS=1,1;1,1,1";
@@ -32,7 +30,7 @@ exec "$@"
 /// Compiles the programs.
 pub(crate) fn compile() -> Outcome {
     let host = Host::new("openmpi")?;
-    for source in ["cluster/halo", "cluster/sparse", "simulate/neighbors"] {
+    for source in ["cluster/halo", "cluster/sparse"] {
         let name = source.replace('/', "-");
         host.compile("cc", &name, &[&format!("c_tests/{source}.c")])?;
     }
@@ -160,64 +158,6 @@ pub(crate) fn switches(nodes: &Nodes, section: &str) -> Outcome {
     Ok(())
 }
 
-/// Small blocks by neighborhood collectives: patterns of `c_tests/simulate/neighbors.c`, their neighbors, and the bytes.
-const PATTERNS: [(&str, &str, &str); 5] = [
-    ("box", "26", "8 64 256 512 1024"),
-    ("faces", "6", "8 64 256 512 1024"),
-    ("sparse", "6, sparse", "8 64 256 512 1024"),
-    ("box-same", "26, allgather", "64 1024 2048 4096"),
-    ("sparse-same", "6, sparse, allgather", "64 1024 2048 4096"),
-];
-
-/// Measures small blocks with Open MPI, and with Cartograph without and with combining.
-pub(crate) fn combining() -> Outcome {
-    let nodes = nodes()?;
-    let mut runs = Measured::default();
-    small(&nodes, &setting("RATE", "200mbit").replace("mbit", " Mbit/s"), &mut runs)?;
-    nodes.unlimit()?;
-    small(&nodes, "no limit", &mut runs)?;
-    let command = "make lab-cluster SECTION=combining";
-    File::put("combining", command, vec![combined(&runs)])?;
-    Ok(())
-}
-
-fn small(nodes: &Nodes, links: &str, runs: &mut Measured) -> Outcome {
-    for _ in 0..repetitions("3")? {
-        for (pattern, neighbors, bytes) in PATTERNS {
-            for (variant, environment) in [
-                ("alone", "env"),
-                ("off", "env LIBRARY"),
-                ("on", "env LIBRARY CARTOGRAPH_COMBINE=on"),
-            ] {
-                let program = format!("simulate-neighbors {pattern} {SMALL} 4 2 2 {bytes}");
-                let said = printed(nodes, "", environment, &program)?;
-                let lines: Vec<(&str, &str)> =
-                    said.lines().filter_map(|line| line.split_once(' ')).collect();
-                if !lines.contains(&("0", "wrong")) {
-                    return Err(format!("{program}, {variant}: {said}").into());
-                }
-                for (bytes, time) in lines {
-                    if let Ok(time) = time.parse() {
-                        runs.add(&format!("{links} | {neighbors} | {bytes}"), variant, &[time]);
-                    }
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn combined(runs: &Measured) -> Table {
-    let mut table = Table::new(
-        "On four nodes, us",
-        "links | neighbors | bytes | Open MPI | off | on | Open MPI / on | off / on",
-    );
-    for case in runs.cases() {
-        table.row(&row(runs, case, "on", 0));
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,15 +187,5 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         assert!(median("median 2 ms, of 40, 1 words wrong").is_err());
-    }
-
-    #[test]
-    fn small_blocks_share_messages() {
-        let mut runs = Measured::default();
-        for (variant, time) in [("alone", 40.0), ("off", 30.0), ("on", 10.0)] {
-            runs.add("no limit | 26 | 8", variant, &[time]);
-        }
-        let row = "no limit | 26 | 8 | 40 | 30 | 10 | 4.00 | 3.00";
-        assert_eq!(combined(&runs).rows[0].join(" | "), row);
     }
 }

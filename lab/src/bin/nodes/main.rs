@@ -25,7 +25,7 @@ use cartograph_lab::top;
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 const USAGE: &str =
-    "usage: nodes cluster|combining|switches|slurm | nodes programs|jobs|try|recording DIRECTORY";
+    "usage: nodes cluster|switches|slurm | nodes programs|jobs|try|recording DIRECTORY";
 
 /// Runs in separate namespaces, which the kernel removes with it however it ends: its interfaces are not visible from
 /// outside, and nothing is left behind.
@@ -44,7 +44,6 @@ fn run(arguments: &[&str]) -> Outcome {
     let inside = || in_namespaces(arguments);
     match *arguments {
         ["inside", "cluster"] => exchanges::cluster(),
-        ["inside", "combining"] => exchanges::combining(),
         ["inside", "switches"] => exchanges::switches(&exchanges::nodes()?, " SECTION=switches"),
         ["inside", "slurm"] => slurm::checks(),
         ["inside", "programs", built] => programs::programs(built),
@@ -52,7 +51,7 @@ fn run(arguments: &[&str]) -> Outcome {
         ["try", built] => programs::compile(built).and_then(|()| programs::ask_all(built)),
         ["recording", built] => programs::compile(built).and_then(|()| recording::recording(built)),
         ["programs" | "jobs", built] => programs::compile(built).and_then(|()| inside()),
-        ["cluster" | "combining" | "switches"] => exchanges::compile().and_then(|()| inside()),
+        ["cluster" | "switches"] => exchanges::compile().and_then(|()| inside()),
         ["slurm"] => slurm::compile().and_then(|()| inside()),
         _ => Err(USAGE.into()),
     }

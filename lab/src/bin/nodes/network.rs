@@ -67,11 +67,6 @@ impl Nodes {
         self.each(&|i| format!("tc -n n{i} qdisc replace dev eth0 {limit}"))
     }
 
-    /// Takes the limits away.
-    pub(crate) fn unlimit(&self) -> Outcome {
-        self.each(&|i| format!("tc -n n{i} qdisc del dev eth0 root"))
-    }
-
     fn each(&self, line: &dyn Fn(u32) -> String) -> Outcome {
         (0..self.count).try_for_each(|i| does_all(&[&line(i)]))
     }

@@ -52,13 +52,6 @@ impl Machine {
     }
 }
 
-/// Microseconds that a message takes of the processors of its sender and of its receiver.
-#[derive(Clone, Copy)]
-pub(crate) struct Costs {
-    pub(crate) inside: f64,
-    pub(crate) between: f64,
-}
-
 /// The placement of ranks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placement {
@@ -99,63 +92,14 @@ impl Launch {
 
     /// Compiles a program of `c_tests/simulate` for SMPI, with nothing of Cartograph.
     pub(crate) fn compile(&self, name: &str, flags: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
-        self.compile_with("smpicc", &format!("{name}.c"), name, flags)
-    }
-
-    /// Compiles a source of `c_tests/simulate`.
-    fn compile_with(
-        &self,
-        compiler: &str,
-        source: &str,
-        name: &str,
-        flags: &[&str],
-    ) -> Result<PathBuf, Box<dyn Error>> {
         let compiled = self.directory.join(name);
-        let mut command = Command::new(compiler);
+        let source = format!("{name}.c");
+        let mut command = Command::new("smpicc");
         command.arg("-O2").args(flags).arg("-o").arg(&compiled);
-        if !command.arg(top().join("c_tests/simulate").join(source)).status()?.success() {
-            return Err(format!("{source} cannot be compiled with {compiler}").into());
+        if !command.arg(top().join("c_tests/simulate").join(&source)).status()?.success() {
+            return Err(format!("smpicc cannot compile {source}").into());
         }
         Ok(compiled)
-    }
-
-    /// Runs a program on nodes that are filled one after the other, with what messages cost, and counts those between nodes:
-    /// what the program and the count printed.
-    pub(crate) fn run_counted(
-        &self,
-        program: &Path,
-        (machine, costs): (Machine, Costs),
-        combine: &str,
-        arguments: &[String],
-    ) -> Result<String, Box<dyn Error>> {
-        let shared = ["-shared", "-fPIC"];
-        let count = self.compile_with("smpicc", "count.c", "count.so", &shared)?;
-        let nodes = ["-std=c++17", "-shared", "-fPIC"];
-        let platform = self.compile_with("smpicxx", "nodes.cpp", "nodes.so", &nodes)?;
-        let hosts = self.directory.join("hosts");
-        fs::write(&hosts, machine.hosts(Placement::Block))?;
-        let Machine { nodes, processes } = machine;
-        let (library, count) = (self.library.display(), count.display());
-        let mut command = Command::new("smpirun");
-        command.current_dir(&self.directory).arg("-no-privatize");
-        command.env("NODES", nodes.to_string());
-        command.envs(["CORES", "PPN"].map(|name| (name, processes.to_string())));
-        command.env("INSIDE", format!("{}e-6", costs.inside));
-        command.env("BETWEEN", format!("{}e-6", costs.between));
-        command.args(["-np", &machine.ranks().to_string()]);
-        command.arg("-platform").arg(platform).arg("-hostfile").arg(hosts);
-        command.args(["--cfg=smpi/simulate-computation:no", "--log=root.thres:warning"]);
-        // All leave this barrier at once: the time of an exchange does not depend on which rank left it earlier.
-        command.args(["--cfg=smpi/barrier:ompi_recursivedoubling", "--cfg=smpi/reduce:binomial"]);
-        let wrapper = format!("env LD_PRELOAD={count}:{library} CARTOGRAPH_COMBINE={combine}");
-        command.args(["-wrapper", &wrapper]).arg(program).args(arguments);
-        let output = command.output()?;
-        let text = [output.stdout, output.stderr].concat();
-        let text = String::from_utf8_lossy(&text).into_owned();
-        match output.status.success() {
-            true => Ok(text),
-            false => Err(format!("smpirun ended with {}: {text}", output.status).into()),
-        }
     }
 
     /// Runs a program; what it printed, and what the run took. A preloaded library is found only where

@@ -3,9 +3,8 @@
 //! Two machines, each with ranks distributed cyclically over its nodes (round-robin), with ranks that fill node
 //! after node (block), and with cyclic ranks under Cartograph, whose program passes `reorder = 1`.
 //! And networks of several levels. Writes `lab/results/simulate.json` and `docs/simulate.svg`; `simulate levels` the
-//! networks of several levels alone; `simulate combining` a table of `lab/results/combining.json`.
+//! networks of several levels alone.
 
-mod combining;
 mod levels;
 mod machine;
 mod picture;
@@ -57,14 +56,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     let machines = &all[..if small { 1 } else { 2 }];
     let launch = Launch::new(&top().join("build/smpi"))?;
-    match std::env::args().nth(1).as_deref() {
-        Some("levels") => return levels_alone(&launch),
-        Some("combining") => {
-            let command = "make lab-simulate SECTION=combining";
-            File::put("combining", command, vec![combining::table(&launch)?])?;
-            return Ok(());
-        }
-        _ => {}
+    if std::env::args().nth(1).as_deref() == Some("levels") {
+        return levels_alone(&launch);
     }
 
     // It counts what malloc gives, and SMPI's own is a macro that malloc.h does not survive.

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::steps::{Recorded, Step, Waiting, all_end, explore, record};
+use super::steps::{Step, Waiting, all_end, explore};
 use super::{Explored, all_dims};
-use crate::engine::Comm;
-use crate::engine::combine::{self, Combine, Endpoint, Schedule};
 use crate::topology::neighbors::Neighbor;
 use crate::topology::{self, Cart, Direction, DistGraph, Topology};
 
@@ -17,6 +15,12 @@ struct Posted {
     tag: i32,
     at: usize,
     until: usize,
+}
+
+/// The other process of a block, and the number by which the two ends are matched.
+struct Endpoint {
+    rank: i32,
+    pairing: i32,
 }
 
 /// The messages of one process, and its steps.
@@ -47,28 +51,6 @@ impl Part {
             }
             part.sends.iter_mut().for_each(|send| send.until = part.steps - 1);
         }
-        part
-    }
-
-    /// Stage by stage, as src/host/neighbor/combine/call.rs has it.
-    fn combined(schedule: &Schedule, ends: &[Vec<Endpoint>; 2]) -> Self {
-        const TAG: i32 = 32767;
-        let last = schedule.stages.len();
-        let mut part = Self { steps: last + 1, ..Self::default() };
-        for (stage, messages) in schedule.stages.iter().enumerate() {
-            let posted = |peer: i32, at, until| Posted { peer: peer as usize, tag: TAG, at, until };
-            part.receives.extend(messages.receives.iter().map(|m| posted(m.peer, 0, stage)));
-            part.sends.extend(messages.sends.iter().map(|m| posted(m.peer, stage, last)));
-        }
-        let direct = |end: Endpoint, at| Posted {
-            peer: end.rank as usize,
-            tag: end.pairing,
-            at,
-            until: last,
-        };
-        part.sends.extend(schedule.direct_sends.iter().map(|place| direct(ends[0][*place], 1)));
-        part.receives
-            .extend(schedule.direct_receives.iter().map(|place| direct(ends[1][*place], 0)));
         part
     }
 }
@@ -117,10 +99,9 @@ fn ends(size: usize, topology: impl Fn(i32) -> Topology) -> Vec<[Vec<Endpoint>; 
     (0..size as i32).map(of).collect()
 }
 
-/// Collectives along these ends, and combined ones on nodes of all kinds.
+/// Collectives along these ends.
 fn try_collectives(explored: &mut Explored, ends: &[[Vec<Endpoint>; 2]]) {
     const BOTH: [Waiting; 2] = [Waiting::Longest, Waiting::Shortest];
-    let size = ends.len();
     for part in [Part::at_once, Part::in_turn] {
         let parts: Vec<Part> = ends.iter().map(part).collect();
         for waiting in BOTH {
@@ -134,28 +115,6 @@ fn try_collectives(explored: &mut Explored, ends: &[[Vec<Endpoint>; 2]]) {
             .collect();
         for waiting in BOTH {
             explored.add(steps_of(&mixed, waiting));
-        }
-    }
-    for nodes in [[0, 1, 0, 1, 0], [0, 0, 1, 1, 1], [0, 1, 2, 3, 4]] {
-        let (schedules, taken) = record(None, size, |comm: &Recorded| {
-            let rank = comm.rank().unwrap() as usize;
-            let [sends, receives] = &ends[rank];
-            combine::agree(comm, Some(nodes[rank]), Combine::All, sends, receives).unwrap()
-        });
-        explored.runs += 1;
-        for waiting in BOTH {
-            explored.add(taken.steps(waiting));
-        }
-        let Some(schedules) = schedules.into_iter().collect::<Option<Vec<_>>>() else { continue };
-        for payload in [
-            |both: &combine::Schedules| both.each.clone(),
-            |both: &combine::Schedules| both.same.clone(),
-        ] {
-            let part = |(both, ends)| Part::combined(&payload(both), ends);
-            let parts: Vec<Part> = schedules.iter().zip(ends).map(part).collect();
-            for waiting in BOTH {
-                explored.add(steps_of(&parts, waiting));
-            }
         }
     }
 }
