@@ -1,5 +1,7 @@
 //! The settings: one table of the environment variables, which the library, `cartograph info` and the manual read.
 
+pub use cartograph_shim::environment::is_privileged;
+
 use crate::engine::check::Check;
 use crate::engine::policy::{Policy, Reorder};
 use crate::machine::names_a_file;

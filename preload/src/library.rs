@@ -9,11 +9,11 @@ use core::cmp::Reverse;
 use core::ffi::{CStr, c_void};
 
 use cartograph_shim::elf::{FOLDER, Library, is_trusted};
+use cartograph_shim::environment::variable;
 
 use crate::file::{self, Errno, File};
 use crate::fit::fit;
 use crate::loaded::{self, Handle};
-use crate::message::variable;
 use crate::mpi;
 use crate::objects::Objects;
 

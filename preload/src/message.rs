@@ -2,11 +2,9 @@
 
 use alloc::ffi::CString;
 use alloc::format;
-use core::ffi::{CStr, c_char};
 use core::fmt::Arguments;
 
-use cartograph_shim::switch;
-use cartograph_shim::variables;
+use cartograph_shim::{environment::variable, switch, variables};
 
 /// Writes a line.
 pub(crate) fn say(text: Arguments) {
@@ -41,16 +39,4 @@ pub(crate) fn reports() -> bool {
 fn is_first() -> bool {
     let rank = variables::rank(|name| variable(&CString::new(name).ok()?));
     rank.is_none_or(|rank| rank == c"0")
-}
-
-unsafe extern "C" {
-    fn secure_getenv(name: *const c_char) -> *const c_char;
-}
-
-/// The value of an environment variable that is set and not empty; `None` in a program with more rights than its user.
-pub(crate) fn variable(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: a string; nothing here changes the environment.
-    let value = unsafe { secure_getenv(name.as_ptr()) };
-    // SAFETY: null, or a string.
-    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }).filter(|value| !value.is_empty())
 }

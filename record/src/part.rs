@@ -6,15 +6,16 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cartograph_shim::environment::is_privileged;
 use cartograph_shim::say;
-use cartograph_traffic::{Line, Process, Work};
+use cartograph_traffic::{Line, Process, Work, open_regular};
 
 use crate::work::Amount;
 use crate::{limits, work};
@@ -128,10 +129,9 @@ pub(crate) fn lock_patiently<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 /// Checks the place for the directory: it must be free, or an empty directory. Before `MPI_Init`.
 pub(crate) fn look() {
     PLACE.get_or_init(|| {
-        // SAFETY: reads data that the kernel passed to the process when it started. A program with more rights than its
-        // user writes nowhere.
-        let trusted = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
-        let named = |name| std::env::var_os(name).filter(|path| trusted && !path.is_empty());
+        // A program with more rights than its user writes nowhere.
+        let is_trusted = !is_privileged();
+        let named = |name| std::env::var_os(name).filter(|path| is_trusted && !path.is_empty());
         let directory = named(VARIABLE).or_else(|| {
             let directory = named(CLOCK);
             IS_CLOCK.store(directory.is_some(), Ordering::Relaxed);
@@ -276,22 +276,20 @@ impl Part {
 
     /// Opens the node's file, new or created by others of the job: no link, and no file with other names.
     fn open(&self) -> io::Result<File> {
-        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
         let mut options = OpenOptions::new();
-        options.append(true).custom_flags(flags);
+        options.append(true);
         if self.directory.symlink_metadata()?.is_symlink() {
             return Err(io::Error::other("its directory was replaced by a link"));
         }
-        let there = match options.create_new(true).open(&self.file) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => options.create_new(false),
+        match open_regular(options.create_new(true), &self.file) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             made => return made,
-        };
-        let file = there.open(&self.file)?;
-        let found = file.metadata()?;
-        if !found.is_file() || std::os::unix::fs::MetadataExt::nlink(&found) != 1 {
-            return Err(io::Error::other("another file is in its place"));
         }
-        Ok(file)
+        let file = open_regular(options.create_new(false), &self.file)?;
+        match file.metadata()?.nlink() {
+            1 => Ok(file),
+            _ => Err(io::Error::other("another file is in its place")),
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 //! every MPI has no standard library, so neither does this crate.
 //!
 //! - [`variables`]: the variables in which launchers set ranks.
+//! - [`environment`]: variables, unless the program has more rights than its user.
+//! - [`splitmix`]: numbers that look random.
 //! - [`switch`]: the values of `CARTOGRAPH_REPORT` that are not file names.
 //! - `elf`: the libraries that were built for MPIs, by their files.
 //! - `names`, [`next`], [`mod@say`]: wrapped functions, the functions below them, and messages on stderr.
@@ -11,8 +13,10 @@ extern crate alloc;
 
 #[cfg(feature = "elf")]
 pub mod elf;
+pub mod environment;
 mod names;
 pub mod next;
 pub mod say;
+pub mod splitmix;
 pub mod switch;
 pub mod variables;

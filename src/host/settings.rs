@@ -239,9 +239,7 @@ fn read<T>(setting: &Setting<T>, complaints: &mut Vec<String>) -> T {
 /// The value of a variable that is set and not empty. `None` in a program that runs with more rights than its user, as
 /// with `secure_getenv`.
 pub(super) fn set(name: &str) -> Option<OsString> {
-    // SAFETY: reads a number that the kernel has given to the process.
-    let is_privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
-    env::var_os(name).filter(|value| !is_privileged && !value.is_empty())
+    env::var_os(name).filter(|value| !settings::is_privileged() && !value.is_empty())
 }
 
 /// The directory of the program when this library was loaded.

@@ -16,7 +16,7 @@ const EDGES: [(&str, &[&str]); 10] = [
     ("preload", &["shim"]),
     ("record", &["shim", "traffic"]),
     ("shim", &[]),
-    ("traffic", &[]),
+    ("traffic", &["shim"]),
     ("world", &["core", "shim"]),
 ];
 

@@ -32,7 +32,7 @@ impl Recording {
         let mut joined = PartialRecording::default();
         if path.is_dir() {
             for file in files(path)? {
-                add(&mut joined, open_regular(&file)?)?;
+                add(&mut joined, open_part(&file)?)?;
             }
         } else {
             add(&mut joined, fs::File::open(path)?)?;
@@ -65,16 +65,25 @@ fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Opens a file in an untrusted directory: it may be a link to another place, or block forever.
-fn open_regular(path: &Path) -> io::Result<fs::File> {
+/// Opens a regular file. Others may have put a link to another place there, or a pipe that blocks forever.
+///
+/// # Errors
+///
+/// The system's, or that another kind of file is there.
+pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<fs::File> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = options.custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
+}
+
+/// Opens a file of a recording, with its name in errors.
+fn open_part(path: &Path) -> io::Result<fs::File> {
     let named = |error: io::Error| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         io::Error::new(error.kind(), crate::printable(&format!("{name} in it: {error}")))
     };
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(named)?;
-    if !file.metadata()?.is_file() {
-        return Err(named(io::Error::other("it is not a regular file")));
-    }
-    Ok(file)
+    open_regular(OpenOptions::new().read(true), path).map_err(named)
 }

@@ -1,6 +1,8 @@
 //! The pattern of a program's messages as one sum per process, which takes a multiplication and an addition for each
 //! message.
 
+use cartograph_shim::splitmix::mix;
+
 /// The bits of a weight.
 const BITS: u32 = 12;
 
@@ -11,15 +13,7 @@ pub const WEIGHTS: i64 = 1 << BITS;
 /// tells whether two runs sent them to the same ranks: for each rank, all partners have different weights, which look
 /// random.
 pub fn partner_weight(rank: u32, partner: u32) -> i64 {
-    (mixed(u64::from(rank) << 32 | u64::from(partner)) >> (u64::BITS - BITS)) as i64 - WEIGHTS / 2
-}
-
-/// A number that looks random (SplitMix64).
-pub fn mixed(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    (mix(u64::from(rank) << 32 | u64::from(partner)) >> (u64::BITS - BITS)) as i64 - WEIGHTS / 2
 }
 
 #[cfg(test)]

@@ -1,21 +1,17 @@
 //! Creates W: rank 0 reads the order, and one split checks that all processes use it.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{OsStr, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use cartograph_core::profile::order::Order;
-use cartograph_shim::say;
+use cartograph_shim::{environment, say};
 
 use crate::handle::{self, true_world};
 use crate::host::{self, check};
 use crate::sys::*;
 use crate::variables;
 use crate::watch::Watch;
-
-unsafe extern "C" {
-    /// glibc's and musl's: null in programs that run with more rights than their user.
-    fn secure_getenv(name: *const std::ffi::c_char) -> *const std::ffi::c_char;
-}
 
 /// The message from rank 0 to a process.
 #[repr(C)]
@@ -79,15 +75,8 @@ pub(crate) fn make() -> Option<MPI_Comm> {
 
 /// The profile's file, if this process was started with one for it.
 fn file() -> Option<PathBuf> {
-    // SAFETY: a string; the environment is not changed while MPI starts.
-    let value = unsafe { secure_getenv(c"CARTOGRAPH_WORLD".as_ptr()) };
-    if value.is_null() {
-        return None;
-    }
-    // SAFETY: libc's string.
-    let value = unsafe { std::ffi::CStr::from_ptr(value) };
-    let path = std::os::unix::ffi::OsStrExt::from_bytes(value.to_bytes());
-    Some(PathBuf::from(std::ffi::OsStr::to_owned(path))).filter(|path| !path.as_os_str().is_empty())
+    let path = environment::variable(c"CARTOGRAPH_WORLD")?;
+    Some(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
 }
 
 /// The order of the profile, on rank 0, which prints the reason if there is none.

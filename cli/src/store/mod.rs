@@ -17,6 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use cartograph_core::learn::{Entry, Unusable};
+use cartograph_traffic::open_regular;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
@@ -137,9 +138,7 @@ impl Store {
 
     /// The text of an entry; `None` if there is no such file.
     fn text(&self, name: &str) -> io::Result<Option<String>> {
-        let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
-        let file =
-            OpenOptions::new().read(true).custom_flags(flags).open(self.directory.join(name));
+        let file = open_regular(OpenOptions::new().read(true), &self.directory.join(name));
         let mut bytes = Vec::new();
         match file.and_then(|file| file.take(LONGEST).read_to_end(&mut bytes)) {
             Ok(_) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),

@@ -1,9 +1,10 @@
 //! Checks that both ends of every edge of an adjacent distributed graph agree.
 
+use cartograph_shim::splitmix::mix;
+
 use super::agree::first_fault;
 use super::arguments::{AdjacentArguments, EdgeWeights};
 use super::comm::Comm;
-use super::digest::mix;
 use super::error::Error;
 use super::exchange::{Item, deliver};
 use crate::topology::Class;

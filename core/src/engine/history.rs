@@ -12,7 +12,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::digest::{Digest, mix};
+use cartograph_shim::splitmix::mix;
+
+use super::digest::Digest;
 use crate::mapping::Grid;
 
 /// The most topologies that are remembered; the least recently used is forgotten first.

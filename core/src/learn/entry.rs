@@ -2,7 +2,7 @@
 
 mod old;
 
-use cartograph_traffic::mixed;
+use cartograph_shim::splitmix::mix;
 use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
@@ -102,9 +102,9 @@ pub enum Unusable {
 /// A hash of a text or of a file's content.
 pub fn digest(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
-    let start = mixed(bytes.len() as u64);
-    let all = words.iter().fold(start, |digest, word| mixed(digest ^ u64::from_le_bytes(*word)));
-    rest.iter().fold(all, |digest, byte| mixed(digest ^ u64::from(*byte)))
+    let start = mix(bytes.len() as u64);
+    let all = words.iter().fold(start, |digest, word| mix(digest ^ u64::from_le_bytes(*word)));
+    rest.iter().fold(all, |digest, byte| mix(digest ^ u64::from(*byte)))
 }
 
 /// A hash of the nodes of ranks, regardless of their names: equal for jobs whose ranks share nodes in the same way.
@@ -112,7 +112,7 @@ pub fn shape(node_of: &[u32]) -> u64 {
     let mut number = std::collections::HashMap::new();
     node_of.iter().fold(0, |digest, node| {
         let next = number.len() as u64;
-        mixed(digest ^ *number.entry(node).or_insert(next))
+        mix(digest ^ *number.entry(node).or_insert(next))
     })
 }
 

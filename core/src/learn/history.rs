@@ -1,6 +1,6 @@
 //! The runs of an entry as evidence: which of them may be compared.
 
-use cartograph_traffic::mixed;
+use cartograph_shim::splitmix::mix;
 
 use super::entry::{Entry, Past};
 use super::evidence::{COMPARED, Run, median_times};
@@ -68,7 +68,7 @@ impl Entry {
         shapes.dedup();
         let on = |shape: u64| {
             let runs = self.runs_of(kind, shape, std::slice::from_ref(placement));
-            let group = move |of: u64| mixed(mixed(shape ^ of) ^ u64::from(kind));
+            let group = move |of: u64| mix(mix(shape ^ of) ^ u64::from(kind));
             runs.into_iter().map(move |run| Run { group: group(run.group), ..run })
         };
         shapes.into_iter().flat_map(on).collect()

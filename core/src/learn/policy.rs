@@ -5,7 +5,7 @@
 //! another placement: one that may be better by more than its trial costs, or the default order, so that a change of
 //! the machine is noticed. Over any `WINDOW` jobs, these trials may cost [`BUDGET`] of the time.
 
-use cartograph_traffic::mixed;
+use cartograph_shim::splitmix::mix;
 
 use super::belief::{Belief, NOISE, NOISE_OF_SHAPES, beliefs, measured, noise};
 use super::evidence::{COMPARED, Run, pairs};
@@ -263,7 +263,7 @@ impl<'a> State<'a> {
         }
         let jobs = runs.len() - start;
         // Jobs may repeat in a rhythm.
-        let by_chance = (mixed(seed ^ done as u64) % 3) as usize;
+        let by_chance = (mix(seed ^ done as u64) % 3) as usize;
         let due = CHECKS.iter().filter(|at| **at + by_chance <= jobs).count()
             + jobs.saturating_sub(CHECKS[CHECKS.len() - 1] + by_chance) / LAST_GAP;
         let is_known = !known.experience.is_empty() || done >= COMPARED;

@@ -4,7 +4,8 @@
 mod histories;
 mod summary;
 
-use cartograph_traffic::{Work, mixed};
+use cartograph_shim::splitmix::mix;
+use cartograph_traffic::Work;
 
 pub use histories::{KINDS, Kind, Measured};
 pub use summary::{Summary, summary};
@@ -125,13 +126,13 @@ pub struct Chance(u64);
 impl Chance {
     /// A separate sequence for each seed.
     pub fn new(seed: u64) -> Self {
-        Self(mixed(seed))
+        Self(mix(seed))
     }
 
     /// A number from 0 to 1.
     pub fn part(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(1);
-        (mixed(self.0) >> 11) as f64 / (1u64 << 53) as f64
+        (mix(self.0) >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// A number between two others.
@@ -230,7 +231,7 @@ impl Program {
             None => (0, 1.0, Digests::Known),
         };
         let bytes = 1e6 * length * bytes;
-        let sum = |rank| (mixed(pattern << 32 | rank) >> 52) as f64 - 2048.0;
+        let sum = |rank| (mix(pattern << 32 | rank) >> 52) as f64 - 2048.0;
         let sums = (0..u64::from(RANKS)).map(|rank| (sum(rank) * bytes / 4.0) as i64).collect();
         let digest = match digests {
             Digests::Known => pattern << 32 | job.input as u64,

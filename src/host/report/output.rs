@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+use cartograph_traffic::open_regular;
 
 use crate::host::process::eprint_line;
 use crate::host::settings::Target;
@@ -65,40 +66,17 @@ impl Output {
     /// Writes the new parts. If the file cannot be written, prints a message, and everything goes to stderr.
     pub(super) fn write(&self, report: &Report, is_last: bool) {
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *place {
+        let next = match &mut *place {
             Destination::Nowhere => return,
-            Destination::Site { path, written } => {
-                let text = report.short_json(SITE_BYTES) + "\n";
-                let hash = hash_of(&text);
-                if *written == Some(hash) {
-                    return;
-                }
-                let taken = match written {
-                    Some(_) => replace(path, &text).map(|()| path.clone()),
-                    None => write_new(path, &text),
-                };
-                *place = match taken {
-                    Ok(path) => Destination::Site { path, written: Some(hash) },
-                    Err(_) => Destination::Nowhere,
-                };
-                return;
-            }
-            _ => {}
+            Destination::Site { path, written } => write_site(path, written, report),
+            Destination::Json { path, written } => write_json(path, written, report),
+            Destination::Text { .. } | Destination::Stderr => None,
+        };
+        if let Some(next) = next {
+            *place = next;
         }
-        if let Destination::Json { path, written } = &mut *place {
-            let text = report.json() + "\n";
-            let hash = hash_of(&text);
-            // If there is nothing new, a process that is killed here leaves no incomplete file.
-            if *written == Some(hash) {
-                return;
-            }
-            match replace(path, &text) {
-                Ok(()) => {
-                    *written = Some(hash);
-                    return;
-                }
-                Err(error) => *place = give_up(path, &error),
-            }
+        if let Destination::Site { .. } | Destination::Json { .. } | Destination::Nowhere = *place {
+            return;
         }
         let text = if is_last { report.last_news() } else { report.news() };
         if text.is_empty() {
@@ -148,6 +126,40 @@ fn hash_of(text: &str) -> u64 {
     hasher.finish()
 }
 
+/// Writes the one file of a job among those of a site, if it is new. Returns the destination from now on.
+fn write_site(path: &Path, written: &Option<u64>, report: &Report) -> Option<Destination> {
+    let text = report.short_json(SITE_BYTES) + "\n";
+    let hash = hash_of(&text);
+    if *written == Some(hash) {
+        return None;
+    }
+    let placed = match written {
+        Some(_) => replace(path, &text).map(|()| path.to_owned()),
+        None => write_new(path, &text),
+    };
+    Some(match placed {
+        Ok(path) => Destination::Site { path, written: Some(hash) },
+        Err(_) => Destination::Nowhere,
+    })
+}
+
+/// Writes a JSON file, if it is new: a process that is killed here leaves no incomplete file. Returns the destination from
+/// now on if that fails.
+fn write_json(path: &Path, written: &mut Option<u64>, report: &Report) -> Option<Destination> {
+    let text = report.json() + "\n";
+    let hash = hash_of(&text);
+    if *written == Some(hash) {
+        return None;
+    }
+    match replace(path, &text) {
+        Ok(()) => {
+            *written = Some(hash);
+            None
+        }
+        Err(error) => Some(give_up(path, &error)),
+    }
+}
+
 fn give_up(path: &Path, error: &io::Error) -> Destination {
     eprint_line!(
         "CARTOGRAPH_REPORT: {} cannot be written: {error}; reporting on stderr",
@@ -171,9 +183,8 @@ fn append(path: &Path, begun: bool, text: &str) -> io::Result<()> {
     } else {
         options.write(true).truncate(true);
     }
-    // The checks may be outdated: links must not be followed and pipes not waited for.
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    options.create(true).custom_flags(flags).open(path)?.write_all(text.as_bytes())
+    // The check may be outdated.
+    open_regular(options.create(true), path)?.write_all(text.as_bytes())
 }
 
 /// Writes a new file: `path`, or `path` with a number before its extension. An incomplete file is removed.

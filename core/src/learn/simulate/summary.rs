@@ -1,6 +1,6 @@
 //! The summary of many histories.
 
-use cartograph_traffic::mixed;
+use cartograph_shim::splitmix::mix;
 
 use super::{Chance, History, Kind, Measured};
 
@@ -29,8 +29,8 @@ pub fn summary(
 ) -> Summary {
     let all: Vec<History> = (0..histories)
         .map(|number| {
-            let seed = mixed(base) ^ number;
-            let mut chance = Chance::new(mixed(seed ^ 0x5eed));
+            let seed = mix(base) ^ number;
+            let mut chance = Chance::new(mix(seed ^ 0x5eed));
             let program = (kind.1)(&mut chance, measured[number as usize % measured.len()]);
             program.jobs(jobs, seed)
         })

@@ -1,5 +1,7 @@
 //! Reproducible random numbers.
 
+use cartograph_shim::splitmix::{STEP, mix};
+
 /// A small generator of pseudo-random numbers (SplitMix64).
 #[derive(Debug, Clone)]
 pub(in crate::mapping) struct Rng {
@@ -12,11 +14,9 @@ impl Rng {
     }
 
     pub(in crate::mapping) fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        let number = mix(self.state);
+        self.state = self.state.wrapping_add(STEP);
+        number
     }
 
     /// A number in `0..bound`; `bound` is not 0.
