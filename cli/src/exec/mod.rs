@@ -17,6 +17,7 @@ use cartograph_core::engine::policy::Policy;
 use cartograph_core::launcher;
 use cartograph_core::machine::{names_a_file, parse_sizes};
 use cartograph_core::mapping::Weights;
+use cartograph_core::profile::Profile;
 use cartograph_shim::elf::{RECORDER, WORLD};
 
 use crate::help::{self, Known};
@@ -78,58 +79,16 @@ const MOST_NODES: usize = 1 << 21;
 /// reordered.
 pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Result<()> {
     let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
-    let word = arguments.program[0].to_string_lossy();
-    if let Some(launcher) = launcher::named(&word).next() {
-        let command = launcher.subcommand.map_or(word.to_string(), |next| format!("{word} {next}"));
-        return Err(Failure::usage(format!(
-            "{word} is a launcher; use: {command} -n 8 cartograph exec ./app"
-        )));
-    }
-    let program =
-        find_program(&arguments.program[0]).map_err(|failure| match arguments.report {
-            Some(ref file) if file == Path::new("1") && arguments.program.len() > 1 => {
-                failure.with_hint(&format!("to report to a file, use --report={word}"))
-            }
-            _ => failure,
-        })?;
+    let program = program(arguments)?;
     let mut command = Command::new(&program);
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
     let profile = profile_file(arguments).map(|file| (profile::read(&file), file));
-    // Set even for another program: all processes that have the library must agree.
-    let world = profile
+    let orders_world = profile
         .as_ref()
         .is_some_and(|(read, _)| read.as_ref().is_ok_and(|profile| profile.orders_world));
-    let with = With {
-        recorder: arguments.record.is_some() || arguments.clock.is_some(),
-        library: !(arguments.record.is_some() || arguments.clock.is_some())
-            || arguments.reorder.is_some()
-            || arguments.profile.is_some()
-            || world,
-        world,
-    };
-    match preload(&program, arguments.mpi.as_deref(), with) {
-        Ok(value) => drop(command.env("LD_PRELOAD", value)),
-        Err(failure) => failure.with_hint("the program runs without Cartograph").warn(),
-    }
-    // With this set, the library prints the reason if it does nothing.
-    let mpi = arguments.mpi.clone().or(env::var("CARTOGRAPH_MPI").ok());
-    command.env("CARTOGRAPH_MPI", mpi.as_deref().unwrap_or("auto"));
-    match &arguments.report {
-        Some(file) if file == Path::new("1") => drop(command.env("CARTOGRAPH_REPORT", "1")),
-        Some(file) => {
-            let place = absolute(file);
-            let is_pattern = place.as_os_str().as_encoded_bytes().contains(&b'%');
-            if is_first()
-                && !is_pattern
-                && let Err(why) = report_place(&place)
-            {
-                say(&format!("--report={}: {why}; the program runs anyway", file.display()));
-            }
-            command.env("CARTOGRAPH_REPORT", place);
-        }
-        None => {}
-    }
-    if with.library && leaves_reordering_open() && follows(&arguments.program) {
+    let has_library = set_libraries(&mut command, arguments, &program, orders_world);
+    set_report(&mut command, arguments);
+    if has_library && leaves_reordering_open() && follows(&arguments.program) {
         command.env(REORDER_VARIABLE, "on");
     }
     let directories = [
@@ -140,29 +99,12 @@ pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     for (name, directory) in directories {
         directory.as_ref().map(|directory| command.env(name, absolute(directory)));
     }
-    arguments.limited.as_ref().map(|what| command.env("CARTOGRAPH_RECORD_LIMITED", what));
     if let Some((read, file)) = profile {
-        let settings = read.and_then(|profile| {
-            let settings = profile.settings_for(program.as_os_str(), profile::numbers())?;
-            Ok((settings, profile.orders_world.then(|| absolute(&file))))
-        });
-        match settings {
-            Ok((settings, world)) => {
-                // What the user sets counts more than the order that a profile asks for.
-                let settings = settings.into_iter().filter(|(name, value)| {
-                    *name != REORDER_VARIABLE || value == "off" || leaves_reordering_open()
-                });
-                // With CARTOGRAPH_PROFILE set, the library does not recommend cartograph tune.
-                command.envs(settings).env("CARTOGRAPH_PROFILE", absolute(&file));
-                world.map(|file| command.env("CARTOGRAPH_WORLD", file));
-            }
-            Err(why) if is_first() => {
-                say(&format!("the profile {} {why}; ignored", file.display()))
-            }
-            Err(_) => {}
-        }
+        set_profile(&mut command, read, &file, &program);
     }
+    // After the profile, which sets some of these, too.
     let words = [
+        ("CARTOGRAPH_RECORD_LIMITED", arguments.limited.as_ref()),
         ("CARTOGRAPH_LAYOUT", layout.as_ref()),
         (REORDER_VARIABLE, arguments.reorder.as_ref()),
         ("CARTOGRAPH_WEIGHTS", arguments.weights.as_ref()),
@@ -173,6 +115,92 @@ pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     let error = command.exec();
     Err(Failure::new(format!("cannot run {}: {error}", program.display()))
         .with_code(Failure::NOT_RUN))
+}
+
+/// The file of the program, which is no launcher.
+fn program(arguments: &Arguments) -> Result<PathBuf> {
+    let word = arguments.program[0].to_string_lossy();
+    if let Some(launcher) = launcher::named(&word).next() {
+        let command = launcher.subcommand.map_or(word.to_string(), |next| format!("{word} {next}"));
+        return Err(Failure::usage(format!(
+            "{word} is a launcher; use: {command} -n 8 cartograph exec ./app"
+        )));
+    }
+    find_program(&arguments.program[0]).map_err(|failure| match arguments.report {
+        Some(ref file) if file == Path::new("1") && arguments.program.len() > 1 => {
+            failure.with_hint(&format!("to report to a file, use --report={word}"))
+        }
+        _ => failure,
+    })
+}
+
+/// Preloads the libraries that the options need, or warns that the program runs without them.
+fn set_libraries(
+    command: &mut Command,
+    arguments: &Arguments,
+    program: &Path,
+    orders_world: bool,
+) -> bool {
+    let recorder = arguments.record.is_some() || arguments.clock.is_some();
+    let library =
+        !recorder || arguments.reorder.is_some() || arguments.profile.is_some() || orders_world;
+    // The library of the world is preloaded even if the profile is for another program: all processes that have the
+    // library must agree.
+    let with = With { recorder, library, world: orders_world };
+    match preload(program, arguments.mpi.as_deref(), with) {
+        Ok(value) => drop(command.env("LD_PRELOAD", value)),
+        Err(failure) => failure.with_hint("the program runs without Cartograph").warn(),
+    }
+    // With this set, the library prints the reason if it does nothing.
+    let mpi = arguments.mpi.clone().or(env::var("CARTOGRAPH_MPI").ok());
+    command.env("CARTOGRAPH_MPI", mpi.as_deref().unwrap_or("auto"));
+    library
+}
+
+/// Sets where the report goes, and warns if it cannot be written there.
+fn set_report(command: &mut Command, arguments: &Arguments) {
+    let Some(file) = &arguments.report else { return };
+    if file == Path::new("1") {
+        command.env("CARTOGRAPH_REPORT", "1");
+        return;
+    }
+    let place = absolute(file);
+    let is_pattern = place.as_os_str().as_encoded_bytes().contains(&b'%');
+    if is_first()
+        && !is_pattern
+        && let Err(why) = report_place(&place)
+    {
+        say(&format!("--report={}: {why}; the program runs anyway", file.display()));
+    }
+    command.env("CARTOGRAPH_REPORT", place);
+}
+
+/// Applies a profile, or prints why it is ignored.
+fn set_profile(
+    command: &mut Command,
+    read: core::result::Result<Profile, String>,
+    file: &Path,
+    program: &Path,
+) {
+    let settings = read.and_then(|profile| {
+        let settings = profile.settings_for(program.as_os_str(), profile::numbers())?;
+        Ok((settings, profile.orders_world))
+    });
+    match settings {
+        Ok((settings, orders_world)) => {
+            // What the user sets counts more than the order that a profile asks for.
+            let settings = settings.into_iter().filter(|(name, value)| {
+                *name != REORDER_VARIABLE || value == "off" || leaves_reordering_open()
+            });
+            // With CARTOGRAPH_PROFILE set, the library does not recommend cartograph tune.
+            command.envs(settings).env("CARTOGRAPH_PROFILE", absolute(file));
+            if orders_world {
+                command.env("CARTOGRAPH_WORLD", absolute(file));
+            }
+        }
+        Err(why) if is_first() => say(&format!("the profile {} {why}; ignored", file.display())),
+        Err(_) => {}
+    }
 }
 
 /// The path of a file, absolute so that it holds in every directory.

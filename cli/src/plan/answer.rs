@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use cartograph_core::engine::NodeTraffic;
 use cartograph_core::machine::Machine;
-use cartograph_core::mapping::{Cost, Csr, Plan};
+use cartograph_core::mapping::{Cost, Csr, Grid, Plan};
 use cartograph_core::report::picture::terminal::View;
 use cartograph_core::report::picture::{self, Caption, Figure};
 use cartograph_core::report::{LevelEffect, NodeSizes, VertexPlacement, WeightedEffect};
@@ -90,75 +90,9 @@ impl Solved {
     }
 
     pub(super) fn text(&self) -> String {
-        let plan = &self.plan;
-        let nodes = self.layout.node_sizes().len() as i64;
-        let mut text = format!(
-            "{}\n\n{:32}{:>12}{:>12}{:>14}\n",
-            self.subject(),
-            "",
-            "before",
-            "after",
-            "at least"
-        );
-        let what = self.problem.weighs();
-        let mut row = |name: &str, before: i64, after: i64, bound: i64| {
-            let [before, after] = [before, after].map(|weight| traffic::amount(weight, what));
-            // Graphs usually have no lower bound.
-            let bound = if bound > 0 { traffic::amount(bound, what) } else { "-".to_owned() };
-            let _ = writeln!(text, "{name:31} {before:>11} {after:>11} {bound:>13}");
-        };
-        let (before, after, bound) = (plan.before, plan.after, plan.lower_bound);
-        row(
-            &format!("{what} between nodes"),
-            before.inter_node_edges,
-            after.inter_node_edges,
-            bound,
-        );
-        // The busiest node has no fewer edges than the mean.
-        let mean = bound.div_euclid(nodes) + i64::from(bound.rem_euclid(nodes) > 0);
-        row(
-            &format!("{what} of the busiest node"),
-            before.max_node_edges,
-            after.max_node_edges,
-            mean,
-        );
-        let others = LevelEffect::of(&self.layout, plan).into_iter().enumerate();
-        for (_, level) in others.filter(|(at, _)| *at != self.layout.above().len()) {
-            let LevelEffect { name, before, after, lower_bound, .. } = level;
-            row(&format!("{what} between {name}"), before.edges, after.edges, lower_bound);
-        }
-        if let Some(weighted) = &plan.weighted {
-            let WeightedEffect { before, after, lower_bound, .. } = weighted.into();
-            row(&format!("{what} weighed by distance"), before, after, lower_bound);
-        }
-        if self.layout.torus().is_some() {
-            let (before, after) = (plan.links.before, plan.links.after);
-            row(&format!("{what} times hops"), before.inter_node_edges, after.inter_node_edges, 0);
-            row(
-                &format!("{what} over the busiest link"),
-                before.max_node_edges,
-                after.max_node_edges,
-                0,
-            );
-        }
-        let found = match (&plan.old_rank, plan.rejected_as_risky) {
-            (Some(_), _) if plan.algorithm == Plan::INSIDE_NODES => {
-                "ranks reordered inside their nodes only: found".to_owned()
-            }
-            (Some(_), _) => format!("found by {}", plan.algorithm),
-            (None, Some(cost)) => format!(
-                "reordering helps if all faces carry equal data and are exchanged at once ({} of the busiest node, {} \
-                 between nodes), but may hurt otherwise (set --weights): ranks unchanged",
-                cost.max_node_edges, cost.inter_node_edges
-            ),
-            (None, None) if self.forecast.is_some() => format!(
-                "no rank order is predicted to be at least {:.0} % faster; ranks unchanged",
-                100.0 * (LEAST_GAIN - 1.0)
-            ),
-            (None, None) => "no better rank order found".to_owned(),
-        };
+        let mut text = format!("{}\n\n{}", self.subject(), self.table());
         let stopped = if self.stopped { ", interrupted" } else { "" };
-        let _ = writeln!(text, "\n{found}, in {:.4} s{stopped}", self.seconds);
+        let _ = writeln!(text, "\n{}, in {:.4} s{stopped}", self.found(), self.seconds);
         if let Problem::Traffic(recorded) = &self.problem {
             let Recording { size, windows, .. } = &recorded.recording;
             // Ranks would wait forever for a rank that is not replayed.
@@ -174,20 +108,77 @@ impl Solved {
             text += &forecast.text();
         }
         if let Problem::Grid(grid) = &self.problem {
-            let [before, after] = self.places();
-            let planned = format!("after: {}", plan.algorithm);
-            let before = View { title: "before: default rank order", node_of: &before.nodes };
-            let after = View { title: &planned, node_of: &after.nodes };
-            let views = [before, after];
-            let views = if plan.old_rank.is_some() { &views[..] } else { &views[..1] };
-            match picture::terminal::draw(grid.dims(), views, output::columns()) {
-                Some(drawn) => {
-                    let _ = write!(text, "\n{drawn}");
-                }
-                None => text.push_str("too large for the terminal; use --svg FILE\n"),
-            }
+            text += &self.picture(grid);
         }
         text
+    }
+
+    /// The weights of edges before and after, and their bounds.
+    fn table(&self) -> String {
+        let (plan, weighs) = (&self.plan, self.problem.weighs());
+        let mut text = format!("{:32}{:>12}{:>12}{:>14}\n", "", "before", "after", "at least");
+        let mut row = |name: &str, before: i64, after: i64, bound: i64| {
+            let [before, after] = [before, after].map(|weight| traffic::amount(weight, weighs));
+            // Graphs usually have no lower bound.
+            let bound = if bound > 0 { traffic::amount(bound, weighs) } else { "-".to_owned() };
+            let name = format!("{weighs} {name}");
+            let _ = writeln!(text, "{name:31} {before:>11} {after:>11} {bound:>13}");
+        };
+        let (before, after, bound) = (plan.before, plan.after, plan.lower_bound);
+        row("between nodes", before.inter_node_edges, after.inter_node_edges, bound);
+        // The busiest node has no fewer edges than the mean.
+        let nodes = self.layout.node_sizes().len() as i64;
+        let mean = bound.div_euclid(nodes) + i64::from(bound.rem_euclid(nodes) > 0);
+        row("of the busiest node", before.max_node_edges, after.max_node_edges, mean);
+        let levels = LevelEffect::of(&self.layout, plan).into_iter().enumerate();
+        for (_, level) in levels.filter(|(at, _)| *at != self.layout.above().len()) {
+            let LevelEffect { name, before, after, lower_bound, .. } = level;
+            row(&format!("between {name}"), before.edges, after.edges, lower_bound);
+        }
+        if let Some(weighted) = &plan.weighted {
+            let WeightedEffect { before, after, lower_bound, .. } = weighted.into();
+            row("weighed by distance", before, after, lower_bound);
+        }
+        if self.layout.torus().is_some() {
+            let (before, after) = (plan.links.before, plan.links.after);
+            row("times hops", before.inter_node_edges, after.inter_node_edges, 0);
+            row("over the busiest link", before.max_node_edges, after.max_node_edges, 0);
+        }
+        text
+    }
+
+    /// The outcome of the search, in words.
+    fn found(&self) -> String {
+        match (&self.plan.old_rank, self.plan.rejected_as_risky) {
+            (Some(_), _) if self.plan.algorithm == Plan::INSIDE_NODES => {
+                "ranks reordered inside their nodes only: found".to_owned()
+            }
+            (Some(_), _) => format!("found by {}", self.plan.algorithm),
+            (None, Some(cost)) => format!(
+                "reordering helps if all faces carry equal data and are exchanged at once ({} of the busiest node, {} \
+                 between nodes), but may hurt otherwise (set --weights): ranks unchanged",
+                cost.max_node_edges, cost.inter_node_edges
+            ),
+            (None, None) if self.forecast.is_some() => format!(
+                "no rank order is predicted to be at least {:.0} % faster; ranks unchanged",
+                100.0 * (LEAST_GAIN - 1.0)
+            ),
+            (None, None) => "no better rank order found".to_owned(),
+        }
+    }
+
+    /// The nodes of a grid's cells, drawn with characters.
+    fn picture(&self, grid: &Grid) -> String {
+        let [before, after] = self.places();
+        let planned = format!("after: {}", self.plan.algorithm);
+        let before = View { title: "before: default rank order", node_of: &before.nodes };
+        let after = View { title: &planned, node_of: &after.nodes };
+        let views = [before, after];
+        let shown = if self.plan.old_rank.is_some() { &views[..] } else { &views[..1] };
+        match picture::terminal::draw(grid.dims(), shown, output::columns()) {
+            Some(drawn) => format!("\n{drawn}"),
+            None => "too large for the terminal; use --svg FILE\n".to_owned(),
+        }
     }
 
     pub(super) fn svg(&self) -> Result<String> {

@@ -7,7 +7,7 @@ mod problem;
 mod rank_file;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -30,6 +30,34 @@ pub(crate) fn is_answer(text: &str) -> bool {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // Errors are reported before any long work.
+    let formats = formats(arguments)?;
+    let files = arguments.svg.iter().chain(formats.iter().map(|(_, file)| file));
+    let is_stdout_taken = check_outputs(&files.collect::<Vec<_>>(), arguments.json)?;
+    let solved = solve(arguments)?;
+    let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
+    let ranks = formats.iter().map(|(format, file)| rank_file(arguments, &solved, *format, file));
+    let ranks = ranks.collect::<Result<Vec<_>>>()?;
+
+    // An output requested on stdout replaces the others.
+    if arguments.json {
+        output::print(&(solved.json() + "\n"))?;
+    } else if !is_stdout_taken {
+        output::print(&solved.text())?;
+    }
+    if let Some((file, text)) = svg {
+        output::write(file, &text)?;
+    }
+    for ((_, file), (text, how)) in formats.iter().zip(ranks) {
+        output::write(file, &text)?;
+        if !arguments.json && !is_stdout_taken {
+            output::print(&format!("\n{how}\n"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The rank files to write.
+fn formats(arguments: &Arguments) -> Result<Vec<(Format, PathBuf)>> {
     let words = arguments.rankfile.as_deref().unwrap_or_default();
     let formats = words.chunks(2).map(|words| match Format::named(&words[0].to_lowercase()) {
         Some(format) => Ok((format, PathBuf::from(&words[1]))),
@@ -47,58 +75,48 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
              nodes in allocation order",
         ));
     }
-    let files = || arguments.svg.iter().chain(formats.iter().map(|(_, file)| file));
+    Ok(formats)
+}
+
+/// Checks that every output has a place of its own. Returns whether one of the files is stdout.
+fn check_outputs(files: &[&PathBuf], json: bool) -> Result<bool> {
+    let (on_stdout, files): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        files.iter().partition(|file| file.as_os_str() == "-");
     let mut seen = HashSet::new();
-    if let Some(twice) = files().find(|file| file.as_os_str() != "-" && !seen.insert(*file)) {
+    if let Some(twice) = files.iter().find(|file| !seen.insert(**file)) {
         return Err(Failure::usage(format!(
             "{} given twice; each output needs its own file",
             twice.display()
         )));
     }
-    // A search may take long.
-    for file in files().filter(|file| file.as_os_str() != "-") {
+    for file in files {
         output::check_place(file)?;
     }
-    let on_stdout = files().filter(|file| file.as_os_str() == "-").count();
-    if on_stdout + usize::from(arguments.json) > 1 {
+    if on_stdout.len() + usize::from(json) > 1 {
         return Err(Failure::usage(
             "--json and - both write to stdout; only one output can go there",
         ));
     }
-    let solved = solve(arguments)?;
-    let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
-    let ranks = formats.into_iter().map(|(format, file)| {
-        let node_of = solved.plan.node_of(&solved.layout);
-        let known = solved.names.as_deref();
-        let names = rank_file::names(arguments.hosts.as_deref(), known, &solved.layout)?;
-        let mut how = rank_file::usage(format, &file.display().to_string(), &node_of);
-        if format.takes_names() && arguments.hosts.is_none() && known.is_none() {
-            how += "\n(host names n0, n1, ... are placeholders; pass --hosts)";
-        }
-        let text = format.write(&node_of, &names);
-        let text =
-            text.map_err(|why| Failure::new(format!("--rankfile {}: {why}", format.name())))?;
-        Ok((file, text, how))
-    });
-    let ranks = ranks.collect::<Result<Vec<_>>>()?;
+    Ok(!on_stdout.is_empty())
+}
 
-    // An output requested on stdout replaces the others.
-    let taken = on_stdout > 0;
-    if arguments.json {
-        output::print(&(solved.json() + "\n"))?;
-    } else if !taken {
-        output::print(&solved.text())?;
+/// The text of a rank file, and how to use it.
+fn rank_file(
+    arguments: &Arguments,
+    solved: &Solved,
+    format: Format,
+    file: &Path,
+) -> Result<(String, String)> {
+    let node_of = solved.plan.node_of(&solved.layout);
+    let known = solved.names.as_deref();
+    let names = rank_file::names(arguments.hosts.as_deref(), known, &solved.layout)?;
+    let mut how = rank_file::usage(format, &file.display().to_string(), &node_of);
+    if format.takes_names() && arguments.hosts.is_none() && known.is_none() {
+        how += "\n(host names n0, n1, ... are placeholders; pass --hosts)";
     }
-    if let Some((file, text)) = svg {
-        output::write(file, &text)?;
-    }
-    for (file, text, how) in ranks {
-        output::write(&file, &text)?;
-        if !arguments.json && !taken {
-            output::print(&format!("\n{how}\n"))?;
-        }
-    }
-    Ok(())
+    let text = format.write(&node_of, &names);
+    let text = text.map_err(|why| Failure::new(format!("--rankfile {}: {why}", format.name())))?;
+    Ok((text, how))
 }
 
 fn solve(arguments: &Arguments) -> Result<Solved> {

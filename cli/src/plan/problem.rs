@@ -91,50 +91,9 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
             "--dims {text}: sizes must be at least 1, and a grid have at most {MOST_RANKS} cells"
         )));
     }
-    let ndims = dims.len();
-    let periodic = match &arguments.periodic {
-        None => vec![false; ndims],
-        Some(bits) => bits
-            .chars()
-            .map(|bit| match bit {
-                '0' => Some(false),
-                '1' => Some(true),
-                _ => None,
-            })
-            .collect::<Option<Vec<bool>>>()
-            .filter(|periodic| periodic.len() == ndims)
-            .ok_or_else(|| {
-                Failure::usage(format!(
-                    "--periodic {bits}: expected a 0 or 1 for each of the {ndims} dimensions, such as {}",
-                    "1".repeat(ndims)
-                ))
-            })?,
-    };
-    let moore = arguments.stencil == Stencil::Moore;
-    let weights = match &arguments.weights {
-        None => vec![1; ndims],
-        Some(_) if moore => {
-            return Err(Failure::usage(
-                "--weights are for nn, hops and component: across corners an edge has no dimension",
-            ));
-        }
-        Some(weights) => {
-            let most = Grid::most_weight(cells);
-            if weights.len() != ndims {
-                return Err(Failure::usage(format!(
-                    "--weights must be {ndims} numbers, one per dimension; {} given",
-                    weights.len()
-                )));
-            }
-            if let Some(wrong) = weights.iter().find(|weight| !(0..=most).contains(*weight)) {
-                return Err(Failure::usage(format!(
-                    "--weights: {wrong} must be from 0 to {most} for this grid size"
-                )));
-            }
-            weights.clone()
-        }
-    };
-    if moore && ndims > MOST_MOORE {
+    let periodic = periodic(arguments.periodic.as_deref(), dims.len())?;
+    let weights = weights(arguments, dims.len(), cells)?;
+    if arguments.stencil == Stencil::Moore && dims.len() > MOST_MOORE {
         return Err(Failure::usage(format!(
             "--stencil moore is for at most {MOST_MOORE} dimensions"
         )));
@@ -142,6 +101,46 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
     let grid = Grid::new(dims, periodic, arguments.stencil.offsets(&weights));
     let assumed = arguments.weights.is_none() && arguments.stencil == Stencil::Nn;
     Ok(if assumed { grid.with_unknown_weights() } else { grid })
+}
+
+/// The periods of a grid, from a bit for each dimension.
+fn periodic(bits: Option<&str>, ndims: usize) -> Result<Vec<bool>> {
+    let Some(bits) = bits else { return Ok(vec![false; ndims]) };
+    let period = |bit| match bit {
+        '0' => Some(false),
+        '1' => Some(true),
+        _ => None,
+    };
+    let periods = bits.chars().map(period).collect::<Option<Vec<bool>>>();
+    periods.filter(|periods| periods.len() == ndims).ok_or_else(|| {
+        Failure::usage(format!(
+            "--periodic {bits}: expected a 0 or 1 for each of the {ndims} dimensions, such as {}",
+            "1".repeat(ndims)
+        ))
+    })
+}
+
+/// The weights of edges along each dimension.
+fn weights(arguments: &Arguments, ndims: usize, cells: usize) -> Result<Vec<i64>> {
+    let Some(weights) = &arguments.weights else { return Ok(vec![1; ndims]) };
+    if arguments.stencil == Stencil::Moore {
+        return Err(Failure::usage(
+            "--weights needs --stencil nn, hops or component: across corners an edge has no dimension",
+        ));
+    }
+    if weights.len() != ndims {
+        return Err(Failure::usage(format!(
+            "--weights must be {ndims} numbers, one per dimension; {} given",
+            weights.len()
+        )));
+    }
+    let most = Grid::most_weight(cells);
+    match weights.iter().find(|weight| !(0..=most).contains(*weight)) {
+        Some(wrong) => Err(Failure::usage(format!(
+            "--weights: {wrong} must be from 0 to {most} for this grid size"
+        ))),
+        None => Ok(weights.clone()),
+    }
 }
 
 impl Problem {

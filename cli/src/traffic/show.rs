@@ -134,6 +134,12 @@ fn text(recording: &Recording) -> String {
             let _ = writeln!(text, "  {line}");
         }
     }
+    collectives(&mut text, recording);
+    text
+}
+
+/// The calls of collectives whose messages are not counted.
+fn collectives(text: &mut String, recording: &Recording) {
     if !recording.collectives.is_empty() {
         text.push_str("\nother collectives, calls of all processes:\n");
     }
@@ -144,7 +150,6 @@ fn text(recording: &Recording) -> String {
             _ => text.push('\n'),
         }
     }
-    text
 }
 
 /// Writes the traffic inside nodes, and what each node sends to others.

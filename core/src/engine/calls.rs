@@ -21,6 +21,18 @@ pub(crate) enum ConstructorCall {
     Adjacent { into: Vec<[i32; 2]>, away: Vec<[i32; 2]>, weighted: Option<bool>, reorder: bool },
 }
 
+fn column<const N: usize>(rows: &[[i32; N]], i: usize) -> Vec<i32> {
+    rows.iter().map(|row| row[i]).collect()
+}
+
+fn weights(weighted: Option<bool>, entries: &[i32]) -> EdgeWeights<'_> {
+    match weighted {
+        Some(true) => EdgeWeights::Given(entries),
+        None if entries.is_empty() => EdgeWeights::Either,
+        _ => EdgeWeights::Unweighted,
+    }
+}
+
 /// Makes a call; `grid` is the topology of `comm`.
 pub(crate) fn make<C: Comm<Error = Error> + Advisor<C>>(
     comm: &C,
@@ -28,16 +40,6 @@ pub(crate) fn make<C: Comm<Error = Error> + Advisor<C>>(
     grid: &Cart,
     call: &ConstructorCall,
 ) -> Result<Option<(C, Topology)>, Error> {
-    fn column<const N: usize>(rows: &[[i32; N]], i: usize) -> Vec<i32> {
-        rows.iter().map(|row| row[i]).collect()
-    }
-    fn weights(weighted: Option<bool>, entries: &[i32]) -> EdgeWeights<'_> {
-        match weighted {
-            Some(true) => EdgeWeights::Given(entries),
-            None if entries.is_empty() => EdgeWeights::Either,
-            _ => EdgeWeights::Unweighted,
-        }
-    }
     let made = match call {
         ConstructorCall::Cart { dims, periods, reorder } => cart_create(
             comm,
@@ -46,15 +48,11 @@ pub(crate) fn make<C: Comm<Error = Error> + Advisor<C>>(
             Ok(CartArguments { dims, periods, reorder: *reorder }),
         ),
         ConstructorCall::Graph { index, edges, reorder } => {
-            let arguments = Graph::nedges(index)
-                .map(|_| GraphArguments { index, edges, reorder: *reorder })
-                .and_then(|arguments| match index.len() as i32 > comm.size().unwrap() {
-                    true => Err(topology::Error::GraphTooLarge {
-                        nnodes: index.len() as i32,
-                        size: comm.size().unwrap(),
-                    }),
-                    false => Ok(arguments),
-                });
+            let (nnodes, size) = (index.len() as i32, comm.size().unwrap());
+            let arguments = Graph::nedges(index).and_then(|_| match nnodes > size {
+                true => Err(topology::Error::GraphTooLarge { nnodes, size }),
+                false => Ok(GraphArguments { index, edges, reorder: *reorder }),
+            });
             graph_create(comm, comm, settings, arguments)
         }
         ConstructorCall::Sub { remain } => cart_sub(comm, comm, Ok((grid, remain))),

@@ -1,7 +1,5 @@
 //! The files by which launchers place ranks.
 
-use std::fmt::Write;
-
 /// The longest argument that Linux passes to a program, in bytes, including its end.
 const LONGEST_WORD: usize = 128 * 1024;
 
@@ -51,59 +49,58 @@ impl Format {
     ///
     /// Why there can be no file of this format, and what to do instead.
     pub fn write(self, node_of: &[u32], names: &[String]) -> Result<String, String> {
-        let mut text = String::new();
-        let name = |node: &u32| names[*node as usize].as_str();
+        let ranks = node_of.len();
+        let nodes = node_of.iter().map(|node| &names[*node as usize]);
         match self {
             Self::Openmpi => {
-                let mut slots = vec![0; names.len()];
-                for (rank, node) in node_of.iter().enumerate() {
-                    let slot: &mut usize = &mut slots[*node as usize];
-                    let _ = writeln!(text, "rank {rank}={} slot={slot}", name(node));
+                let mut slots = vec![0usize; names.len()];
+                let line = |((rank, name), node): ((usize, &String), &u32)| {
+                    let slot = &mut slots[*node as usize];
                     *slot += 1;
-                }
+                    format!("rank {rank}={name} slot={}\n", *slot - 1)
+                };
+                Ok(nodes.enumerate().zip(node_of).map(line).collect())
             }
             // Hydra treats a repeated host in a host list as another node, whose processes do not share memory. So each
             // host is listed once, and a map gives the node of each rank.
             Self::Mpich => {
-                let map: Vec<String> = node_of.iter().map(u32::to_string).collect();
-                let (hosts, map) = (names.join(","), map.join(","));
-                if hosts.len().max(map.len()) >= LONGEST_WORD {
-                    return Err(format!(
-                        "{} ranks are too many for one argument of mpiexec; use --rankfile slurm FILE and mpiexec -f FILE",
-                        node_of.len()
-                    ));
+                let (hosts, map) = (names.join(","), joined(node_of));
+                match hosts.len().max(map.len()) < LONGEST_WORD {
+                    true => Ok(format!("-hosts {hosts} -rankmap {map}\n")),
+                    false => Err(format!(
+                        "{ranks} ranks are too many for one argument of mpiexec; use --rankfile slurm FILE and mpiexec \
+                         -f FILE"
+                    )),
                 }
-                let _ = writeln!(text, "-hosts {hosts} -rankmap {map}");
             }
-            Self::Slurm => node_of.iter().for_each(|node| {
-                let _ = writeln!(text, "{}", name(node));
-            }),
+            Self::Slurm => Ok(nodes.map(|name| format!("{name}\n")).collect()),
             // Slots are filled node by node, in allocation order; the file gives the rank in each.
             Self::Cray => {
-                let mut ranks: Vec<usize> = (0..node_of.len()).collect();
-                ranks.sort_by_key(|rank| node_of[*rank]);
-                for line in ranks.chunk_by(|one, next| node_of[*one] == node_of[*next]) {
-                    let line: Vec<String> = line.iter().map(usize::to_string).collect();
-                    let _ = writeln!(text, "{}", line.join(","));
-                }
+                let mut by_node: Vec<usize> = (0..ranks).collect();
+                by_node.sort_by_key(|rank| node_of[*rank]);
+                let lines = by_node.chunk_by(|one, next| node_of[*one] == node_of[*next]);
+                Ok(lines.map(|line| joined(line) + "\n").collect())
             }
             // The node, the number of nodes, the tasks on each, and the number of repetitions.
             Self::Flux => {
                 let runs = node_of.chunk_by(|one, next| one == next);
-                let blocks: Vec<String> =
-                    runs.map(|run| format!("[{},1,{},1]", run[0], run.len())).collect();
-                let _ = writeln!(text, "[{}]", blocks.join(","));
-                if text.len() >= LONGEST_WORD {
-                    return Err(format!(
-                        "{} ranks are too many for one argument of flux run; use --rankfile slurm FILE and flux run \
-                         --taskmap=hostfile:FILE",
-                        node_of.len()
-                    ));
+                let blocks = runs.map(|run| format!("[{},1,{},1]", run[0], run.len()));
+                let text = format!("[{}]\n", blocks.collect::<Vec<_>>().join(","));
+                match text.len() < LONGEST_WORD {
+                    true => Ok(text),
+                    false => Err(format!(
+                        "{ranks} ranks are too many for one argument of flux run; use --rankfile slurm FILE and flux run \
+                         --taskmap=hostfile:FILE"
+                    )),
                 }
             }
         }
-        Ok(text)
     }
+}
+
+/// Numbers separated by commas.
+fn joined(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]

@@ -75,52 +75,13 @@ pub(super) fn read(text: &str) -> Result<Machine, LayoutError> {
     let lines = (1..).zip(text.lines());
     let words =
         lines.flat_map(|(line, text)| text.split_whitespace().map(move |word| (line, word)));
-    let wrong = |line: usize, what: String| LayoutError::Line { line, what };
-    let mut found: Option<Vec<Kind>> = None;
-    let mut paths = Vec::new();
-    // Ranks that share a node usually share the whole word.
-    let mut last = "";
-    for (line, word) in words {
-        if word != last {
-            let kinds = kinds(word).map_err(|what| wrong(line, what))?;
-            let first = found.get_or_insert_with(|| kinds.clone());
-            if kinds != *first {
-                let name = |kinds: &[Kind]| {
-                    kinds.iter().map(Kind::to_string).collect::<Vec<_>>().join("/")
-                };
-                return Err(wrong(
-                    line,
-                    format!(
-                        "'{word}' is a path of {}, but the first is one of {}",
-                        name(&kinds),
-                        name(first)
-                    ),
-                ));
-            }
-            last = word;
-        }
-        paths.push((line, word));
-    }
-    let kinds = found.unwrap_or_else(|| vec![Kind::Node]);
+    let words: Vec<(usize, &str)> = words.collect();
+    let kinds = kinds_of_all(&words)?;
     let at = kinds.iter().position(|kind| *kind == Kind::Node).expect("every path has a node");
-    // Names of nodes are unique: a node in two switches is a mistake, not two nodes.
-    let mut parents = HashMap::new();
-    for (line, path) in &paths {
-        let start = match at {
-            0 => 0,
-            _ => path.match_indices('/').nth(at - 1).map_or(0, |(slash, _)| slash + 1),
-        };
-        let (above, rest) = path.split_at(start);
-        let node = rest.split('/').next().unwrap_or_default();
-        let parent = *parents.entry(node).or_insert(above);
-        if parent != above {
-            let (one, other) = (parent.trim_end_matches('/'), above.trim_end_matches('/'));
-            return Err(wrong(*line, format!("node {node} is in {one} and in {other}")));
-        }
-    }
+    check_nodes(&words, at)?;
     let level = |(depth, kind): (usize, &Kind)| {
         let mut known = HashMap::new();
-        let ids = paths.iter().map(|(_, path)| {
+        let ids = words.iter().map(|(_, path)| {
             let end = path.match_indices('/').nth(depth).map_or(path.len(), |(end, _)| end);
             let next = known.len() as u64;
             (0, *known.entry(&path[..end]).or_insert(next))
@@ -132,12 +93,51 @@ pub(super) fn read(text: &str) -> Result<Machine, LayoutError> {
     // The first word of each node counts.
     let mut coordinates = vec![None; machine.levels()[at].groups()];
     let mut sides = At::default();
-    for ((_, path), node) in paths.iter().zip(machine.nodes()) {
+    for ((_, path), node) in words.iter().zip(machine.nodes()) {
         let parts: Vec<&str> = path.split('/').take(at + 1).collect();
         coordinates[*node as usize] = place(parts[at]).1;
         sides = parts[..at].iter().rev().find_map(|part| rings(part)).unwrap_or_default();
     }
     Ok(machine.with_torus(sides, &coordinates).without_idle_levels())
+}
+
+/// The kinds of the levels that all paths name; the words are paths with their lines.
+fn kinds_of_all(words: &[(usize, &str)]) -> Result<Vec<Kind>, LayoutError> {
+    let name = |kinds: &[Kind]| kinds.iter().map(Kind::to_string).collect::<Vec<_>>().join("/");
+    let mut first: Option<Vec<Kind>> = None;
+    // Ranks that share a node usually share the whole word.
+    for same in words.chunk_by(|(_, one), (_, next)| one == next) {
+        let (line, word) = same[0];
+        let kinds = kinds(word).map_err(|what| LayoutError::Line { line, what })?;
+        let first = first.get_or_insert_with(|| kinds.clone());
+        if kinds != *first {
+            let (kinds, first) = (name(&kinds), name(first));
+            let what = format!("'{word}' is a path of {kinds}, but the first is one of {first}");
+            return Err(LayoutError::Line { line, what });
+        }
+    }
+    Ok(first.unwrap_or_else(|| vec![Kind::Node]))
+}
+
+/// Checks that names of nodes, the parts of paths at position `at`, are unique: a node in two switches is a mistake, not
+/// two nodes.
+fn check_nodes(words: &[(usize, &str)], at: usize) -> Result<(), LayoutError> {
+    let mut parents = HashMap::new();
+    for &(line, path) in words {
+        let start = match at {
+            0 => 0,
+            _ => path.match_indices('/').nth(at - 1).map_or(0, |(slash, _)| slash + 1),
+        };
+        let (above, rest) = path.split_at(start);
+        let node = rest.split('/').next().unwrap_or_default();
+        let parent = *parents.entry(node).or_insert(above);
+        if parent != above {
+            let (one, other) = (parent.trim_end_matches('/'), above.trim_end_matches('/'));
+            let what = format!("node {node} is in {one} and in {other}");
+            return Err(LayoutError::Line { line, what });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -106,36 +106,8 @@ impl fmt::Display for Record {
             Some(nodes) => writeln!(f, " on {nodes}")?,
             None => writeln!(f)?,
         }
-        match (&self.kept, &self.effect) {
-            (Some(why), _) => match self.rejected_as_risky() {
-                Some((_, cost)) if *why == Reason::RejectedAsRisky => {
-                    let before =
-                        self.effect.as_ref().map_or(0, |effect| effect.before.max_node_edges);
-                    let change = format!("{before} -> {}", cost.max_node_edges);
-                    write!(
-                        f,
-                        "  ranks kept: {}",
-                        why.to_string().replacen(", but", &format!(" ({change}), but"), 1)
-                    )?;
-                }
-                _ => write!(f, "  ranks kept: {why}")?,
-            },
-            (None, Some(effect)) if effect.algorithm == Plan::INSIDE_NODES => {
-                write!(f, "  ranks reordered inside their nodes only")?;
-            }
-            (None, Some(effect)) => write!(f, "  ranks reordered by {}", effect.algorithm)?,
-            (None, None) => write!(f, "  ranks reordered")?,
-        }
-        if self.reorder == ReorderOrigin::Forced {
-            write!(f, " (reorder = 0, CARTOGRAPH_REORDER=always)")?;
-        }
-        let each = |seconds: f64| Seconds(seconds / self.count as f64);
-        write!(f, "; ")?;
-        if self.mapping_seconds > 0.0 {
-            write!(f, "{} to map, ", each(self.mapping_seconds))?;
-        }
-        let rest = (self.seconds - self.mapping_seconds).max(0.0);
-        writeln!(f, "{} for the MPI's split and waiting for other ranks", each(rest))?;
+        self.write_outcome(f)?;
+        self.write_times(f)?;
         if let Some(effect) = &self.effect {
             write!(f, "  {effect}")?;
             match &self.topology {
@@ -154,8 +126,49 @@ impl fmt::Display for Record {
         if self.host_graph {
             writeln!(f, "  native nonblocking and persistent neighborhood collectives")?;
         }
-        let command = self.rank_file();
-        match (self.rejected_as_risky(), command) {
+        self.write_alternative(f)
+    }
+}
+
+impl Record {
+    /// Whether ranks were reordered, and how or why not.
+    fn write_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.kept, &self.effect) {
+            (Some(why), effect) => {
+                write!(f, "  ranks kept: {why}")?;
+                if let (Reason::RejectedAsRisky, Some((_, cost))) = (why, self.rejected_as_risky())
+                {
+                    let before = effect.as_ref().map_or(0, |effect| effect.before.max_node_edges);
+                    write!(f, " ({before} -> {})", cost.max_node_edges)?;
+                }
+            }
+            (None, Some(effect)) if effect.algorithm == Plan::INSIDE_NODES => {
+                write!(f, "  ranks reordered inside their nodes only")?;
+            }
+            (None, Some(effect)) => write!(f, "  ranks reordered by {}", effect.algorithm)?,
+            (None, None) => write!(f, "  ranks reordered")?,
+        }
+        match self.reorder {
+            ReorderOrigin::Forced => write!(f, " (reorder = 0, CARTOGRAPH_REORDER=always)"),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let each = |seconds: f64| Seconds(seconds / self.count as f64);
+        write!(f, "; ")?;
+        if self.mapping_seconds > 0.0 {
+            write!(f, "{} to map, ", each(self.mapping_seconds))?;
+        }
+        let rest = (self.seconds - self.mapping_seconds).max(0.0);
+        writeln!(f, "{} for the MPI's split and waiting for other ranks", each(rest))
+    }
+
+    /// What the user could do to get a better placement.
+    fn write_alternative(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let may_gain =
+            |cost| self.effect.as_ref().is_some_and(|effect| gains_much(effect.before, cost));
+        match (self.rejected_as_risky(), self.rank_file()) {
             (Some((_, cost)), Some(command)) => writeln!(
                 f,
                 "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to {} and {}: {command}",
@@ -166,11 +179,7 @@ impl fmt::Display for Record {
                 "  with equal weights (CARTOGRAPH_WEIGHTS={ones}), this would be {} and {}{}",
                 cost.max_node_edges,
                 cost.inter_node_edges,
-                if self.effect.as_ref().is_some_and(|effect| gains_much(effect.before, cost)) {
-                    ": cartograph tune measures whether it is faster"
-                } else {
-                    ""
-                }
+                if may_gain(cost) { ": cartograph tune measures whether it is faster" } else { "" }
             ),
             (None, Some(command)) => {
                 writeln!(f, "  to get this placement from the launcher, run: {command}")
@@ -281,8 +290,8 @@ mod tests {
   with equal weights (CARTOGRAPH_WEIGHTS=1,1,1), this would be 4 and 16: cartograph tune measures whether it is faster
 ";
         assert!(text.ends_with(ends), "{text}");
-        let kept = "ranks kept: reordering helps if all faces carry equal data and are exchanged at once (8 -> 4), but \
-                    may hurt otherwise; ";
+        let kept = "ranks kept: reordering helps if all faces carry equal data and are exchanged at once, but may hurt \
+                    otherwise (8 -> 4); ";
         assert!(text.contains(kept), "{text}");
         let text = record(ReorderOrigin::No, Reason::NotAsked);
         let ends = "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to 4 and 16: \

@@ -2,6 +2,8 @@
 //! hosts copy data that they would pack into messages on other communicators. Blocks that are contiguous at both ends
 //! are moved as one; no other process must agree to that.
 
+use std::ffi::c_void;
+
 use super::blocks::{Block, Side};
 use super::cache::Neighborhood;
 use super::types::{Described, Temporary};
@@ -33,31 +35,7 @@ pub(super) fn copy(
             from = from.wrapping_byte_add(1);
             send = temporary.displaced(Described { offset: -1, ..send })?;
         }
-        // Open MPI does not check the addresses in copies.
-        let gathers = gathers() && !from.is_null() && !to.is_null();
-        let (count, datatype) = (receive.count, receive.datatype);
-        // SAFETY: the program vouches for its buffers, as described by counts and datatypes.
-        quiet(unsafe {
-            if gathers {
-                let comm = self_comm.0;
-                sys::PMPI_Gather(from, send.count, send.datatype, to, count, datatype, 0, comm)
-            } else {
-                sys::PMPI_Sendrecv(
-                    from,
-                    send.count,
-                    send.datatype,
-                    0,
-                    0,
-                    to,
-                    count,
-                    datatype,
-                    0,
-                    0,
-                    self_comm.0,
-                    sys::cg_status_ignore().cast(),
-                )
-            }
-        })
+        copy_block(self_comm, (from, &send), (to, &receive))
     };
     for own in of.ends.own() {
         let next = Pair {
@@ -74,6 +52,39 @@ pub(super) fn copy(
         }
     }
     run.map_or(Ok(()), |last| exchange(last, &mut temporary))
+}
+
+/// Copies a block from one address to another.
+fn copy_block(
+    self_comm: &HostComm,
+    (from, send): (*mut c_void, &Described),
+    (to, receive): (*mut c_void, &Described),
+) -> Result {
+    // Open MPI does not check the addresses in copies.
+    let gathers = gathers() && !from.is_null() && !to.is_null();
+    let (count, datatype) = (receive.count, receive.datatype);
+    // SAFETY: the program vouches for its buffers, as described by counts and datatypes.
+    quiet(unsafe {
+        if gathers {
+            let comm = self_comm.0;
+            sys::PMPI_Gather(from, send.count, send.datatype, to, count, datatype, 0, comm)
+        } else {
+            sys::PMPI_Sendrecv(
+                from,
+                send.count,
+                send.datatype,
+                0,
+                0,
+                to,
+                count,
+                datatype,
+                0,
+                0,
+                self_comm.0,
+                sys::cg_status_ignore().cast(),
+            )
+        }
+    })
 }
 
 /// Both ends of a block.

@@ -70,22 +70,27 @@ impl Network {
         }
     }
 
-    /// Finds the parent of each group. If a group has two parents, no level above it is used.
-    fn tree(&mut self) -> Result<Tree, LayoutError> {
-        let mut number: HashMap<String, usize> = HashMap::new();
-        let mut faults = Vec::new();
+    /// The number of each group by its name, which must be unique.
+    fn numbers(&self) -> Result<HashMap<&str, usize>, LayoutError> {
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
         for (at, group) in self.groups.iter().enumerate() {
-            if let Some(first) = number.get(&group.name).map(|first| &self.groups[*first]) {
-                let what = format!("{} is already on line {}", group.name, first.line);
+            if let Some(first) = numbers.insert(&group.name, at) {
+                let what = format!("{} is already on line {}", group.name, self.groups[first].line);
                 return Err(wrong(group.line, what));
             }
-            number.insert(group.name.clone(), at);
         }
+        Ok(numbers)
+    }
+
+    /// Finds the parent of each group. If a group has two parents, no level above it is used.
+    fn tree(&mut self) -> Result<Tree, LayoutError> {
+        let number = self.numbers()?;
+        let mut faults = Vec::new();
         let mut parents: Vec<Option<usize>> = vec![None; self.groups.len()];
         let mut shared = Vec::new();
         for (at, group) in self.groups.iter().enumerate() {
             for (line, child) in &group.children {
-                let Some(child) = number.get(child).copied() else {
+                let Some(child) = number.get(&child[..]).copied() else {
                     faults.push((*line, format!("{child} is not described")));
                     continue;
                 };

@@ -95,13 +95,9 @@ pub(super) fn map_hierarchical<S: Subject>(
         if problem.is_done(&best.cost) {
             return best;
         }
-        let (ids, takes): (Vec<u32>, Vec<u32>) = nodes.iter().copied().unzip();
-        let selected = model.select(&ids);
         let mut share = multisecting.split((choices.len() - i) as i64);
-        let mut node_of = multisect(subject.vertices(), &selected, &takes, divider, &mut share);
+        offer(&mut best, multisected(problem, nodes, divider, &mut share));
         multisecting.put_back(share);
-        node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
-        offer(&mut best, problem.mapping(node_of, "multisection"));
     }
     budget.put_back(multisecting);
     if problem.is_done(&best.cost) {
@@ -122,4 +118,18 @@ pub(super) fn map_hierarchical<S: Subject>(
     let algorithm = best.algorithm;
     offer(&mut best, problem.mapping(better, algorithm));
     best
+}
+
+/// The mapping by multisection to these nodes, each of which takes this many vertices.
+fn multisected<S: Subject>(
+    problem: &MappingProblem<'_, S>,
+    nodes: &[(u32, u32)],
+    divider: &mut impl Divide,
+    budget: &mut Budget,
+) -> Mapping {
+    let (ids, takes): (Vec<u32>, Vec<u32>) = nodes.iter().copied().unzip();
+    let selected = problem.model.select(&ids);
+    let mut node_of = multisect(problem.subject.vertices(), &selected, &takes, divider, budget);
+    node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
+    problem.mapping(node_of, "multisection")
 }

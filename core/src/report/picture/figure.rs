@@ -166,6 +166,7 @@ impl Figure {
         Some(Self { group, width, height, words: [title.to_owned(), legend.to_owned()] })
     }
 
+    /// Two panels, side by side or stacked, below a heading and above a legend.
     fn compose(
         caption: &Caption,
         panels: [Panel; 2],
@@ -176,61 +177,63 @@ impl Figure {
         let is_wide =
             |panel: &Panel| panel.width > LEAST_WIDTH / 2.0 && panel.width > WIDE * panel.height;
         let stacked = is_wide(&left) && is_wide(&right);
-        let wide = if stacked {
-            MARGIN + left.width.max(right.width).max(LEAST_WIDTH)
-        } else {
-            2.0 * MARGIN + left.width.max(LEAST_WIDTH / 2.0) + right.width.max(LEAST_WIDTH / 2.0)
+        let beside = 2.0 * MARGIN + left.width.max(LEAST_WIDTH / 2.0);
+        let wide = match stacked {
+            true => MARGIN + left.width.max(right.width).max(LEAST_WIDTH),
+            false => beside + right.width.max(LEAST_WIDTH / 2.0),
         };
         let room = wide - MARGIN;
         let figures = caption.figures();
-        let mut heading: Vec<(String, f64)> = Vec::new();
-        for (words, size) in [(&caption.subject, 18.0), (&figures, 16.0)] {
-            heading.extend(wrapped(words, size, room).into_iter().map(|line| (line, size)));
-        }
-        let legend: Vec<String> =
-            legend.iter().flat_map(|words| wrapped(words, 13.0, room)).collect();
-        let top = TITLE + FURTHER * heading.len().saturating_sub(2) as f64;
-        let (first, second, high) = if stacked {
+        let (heading, lines) = heading(&caption.subject, &figures, room);
+        let top = TITLE + FURTHER * lines.saturating_sub(2) as f64;
+        let (second, high) = if stacked {
             let below = top + left.height + 26.0 + MARGIN;
-            ((MARGIN, top), (MARGIN, below), below + right.height)
+            ((MARGIN, below), below + right.height)
         } else {
-            let beside = 2.0 * MARGIN + left.width.max(LEAST_WIDTH / 2.0);
-            ((MARGIN, top), (beside, top), top + left.height.max(right.height))
+            ((beside, top), top + left.height.max(right.height))
         };
-        let below = LINE * legend.len() as f64 + if scale.is_some() { 2.0 * LINE } else { 0.0 };
-        let (width, height) = (wide + MARGIN, high + below + LEGEND);
         let after = match &caption.algorithm[..] {
             "none" => "After: unchanged, no better order found".to_owned(),
             algorithm => format!("After: {algorithm}"),
         };
-        let titled = |words: &str, at: (f64, f64), panel: Panel| {
-            let moved = format!("translate({} {})", round(at.0), round(at.1));
-            let title = on_paper(words, (at.0, at.1 - 10.0), 15.0);
-            Group::new().add(title).add(panel.group.set("transform", moved))
-        };
-        let mut group = Group::new();
-        for (line, (words, size)) in heading.iter().enumerate() {
-            let at = (
-                MARGIN,
-                26.0 + 23.0 * line.min(1) as f64 + FURTHER * line.saturating_sub(1) as f64,
-            );
-            let words = on_paper(words, at, *size);
-            let is_title = *size > 16.0;
-            group = group.add(if is_title { words.set("font-weight", "bold") } else { words });
-        }
-        group = group
-            .add(titled("Before: default rank order", first, left))
+        let mut group = heading
+            .add(titled("Before: default rank order", (MARGIN, top), left))
             .add(titled(&after, second, right));
+        let legend: Vec<String> =
+            legend.iter().flat_map(|words| wrapped(words, 13.0, room)).collect();
         for (line, words) in legend.iter().enumerate() {
             let y = high + LEGEND + LINE * line as f64;
             group = group.add(on_paper(words, (MARGIN, y), 13.0));
         }
+        let below = LINE * legend.len() as f64 + if scale.is_some() { 2.0 * LINE } else { 0.0 };
+        let height = high + below + LEGEND;
         if let Some(scale) = scale {
             group = group.add(scale.legend((MARGIN + scale.width(), height - 26.0)));
         }
         let words = format!("{figures}. {after}. {}", legend.join(" "));
-        Self { group, width, height, words: [caption.subject.clone(), words] }
+        Self { group, width: wide + MARGIN, height, words: [caption.subject.clone(), words] }
     }
+}
+
+/// A bold title and the figures below it, each wrapped to this width, and the number of their lines.
+fn heading(title: &str, figures: &str, width: f64) -> (Group, usize) {
+    let titles = wrapped(title, 18.0, width).into_iter().map(|line| (line, true));
+    let figures = wrapped(figures, 16.0, width).into_iter().map(|line| (line, false));
+    let lines: Vec<(String, bool)> = titles.chain(figures).collect();
+    let mut group = Group::new();
+    for (line, (words, is_title)) in lines.iter().enumerate() {
+        let y = 26.0 + 23.0 * line.min(1) as f64 + FURTHER * line.saturating_sub(1) as f64;
+        let words = on_paper(words, (MARGIN, y), if *is_title { 18.0 } else { 16.0 });
+        group = group.add(if *is_title { words.set("font-weight", "bold") } else { words });
+    }
+    (group, lines.len())
+}
+
+/// A panel with a title above its upper left corner.
+fn titled(words: &str, (x, y): (f64, f64), panel: Panel) -> Group {
+    let moved = format!("translate({} {})", round(x), round(y));
+    let title = on_paper(words, (x, y - 10.0), 15.0);
+    Group::new().add(title).add(panel.group.set("transform", moved))
 }
 
 /// "50 x 48".

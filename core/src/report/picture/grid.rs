@@ -1,10 +1,12 @@
 //! A grid in SVG: slices of cells colored by node, with borders and numbers of nodes.
 
 use std::fmt::Write;
+use std::mem;
 
-use svg::node::element::{Group, Path};
+use svg::node::element::{Group, Path, Text};
 
 use super::colors::Rgb;
+use super::names::names;
 use super::panel::{PANEL, Panel, round, step, text};
 use super::slices::{Slice, slices};
 use crate::report::VertexPlacement;
@@ -25,9 +27,6 @@ const LEAST: f64 = 5.0;
 
 /// The most slices that are drawn.
 const MOST_SLICES: usize = 1 << 10;
-
-/// Smaller numbers are omitted.
-const LEAST_FONT: f64 = 6.0;
 
 /// The rows and columns of slices that form roughly a square.
 struct Arrangement {
@@ -111,122 +110,165 @@ pub(super) fn corner(dims: &[usize], shown: &[usize], places: &VertexPlacement) 
 
 /// Draws a grid with the node of each cell; `colors` has one color per node.
 pub(super) fn panel(dims: &[usize], places: &VertexPlacement, colors: &[Rgb]) -> Panel {
-    let node_of = &places.nodes[..];
     let slices = slices(dims);
     // The last slice of a line may be shorter than the first, whose size counts.
     let arrangement = Arrangement::of(&slices);
-    let cell = arrangement.cell;
-    let mut areas = vec![String::new(); colors.len()];
-    let (mut lines, mut borders) = (String::new(), String::new());
-    let (mut above, mut below) =
-        (vec![String::new(); places.above.len()], vec![String::new(); places.below.len()]);
-    let mut labels = Group::new();
-    let (mut width, mut height) = (0f64, 0f64);
+    let mut drawing = Drawing::new(places, colors, arrangement.cell);
     for (number, slice) in slices.iter().enumerate() {
-        let (x, y) = arrangement.at(number, &slices[0]);
-        let at = |row: usize, column: usize| {
-            (round(x + column as f64 * cell), round(y + row as f64 * cell))
-        };
-        paint(slice, node_of, at, cell, &mut areas);
-        draw_borders(slice, node_of, at, &mut lines, &mut borders);
-        let levels = places.above.iter().zip(&mut above);
-        for (group_of, path) in levels.chain(places.below.iter().zip(&mut below)) {
+        let corner = arrangement.at(number, &slices[0]);
+        drawing.add(slice, corner);
+        if number % arrangement.across == 0 {
+            drawing.number_rows(slice, corner);
+        }
+        if number + arrangement.across >= slices.len() {
+            drawing.number_columns(slice, corner);
+        }
+    }
+    let top = slices.first().map_or(0.0, |slice| arrangement.at(0, slice).1);
+    drawing.name_dimensions(dims.len(), top);
+    drawing.panel()
+}
+
+/// The parts of a panel, each collected over all slices.
+struct Drawing<'a> {
+    places: &'a VertexPlacement,
+    colors: &'a [Rgb],
+    /// The side of a cell.
+    cell: f64,
+    /// The cells of each node.
+    areas: Vec<String>,
+    /// The sides of cells.
+    lines: String,
+    /// The borders of nodes, of groups of nodes, and of parts of nodes.
+    borders: String,
+    above: Vec<String>,
+    below: Vec<String>,
+    labels: Group,
+    width: f64,
+    height: f64,
+}
+
+impl<'a> Drawing<'a> {
+    fn new(places: &'a VertexPlacement, colors: &'a [Rgb], cell: f64) -> Self {
+        Self {
+            places,
+            colors,
+            cell,
+            areas: vec![String::new(); colors.len()],
+            lines: String::new(),
+            borders: String::new(),
+            above: vec![String::new(); places.above.len()],
+            below: vec![String::new(); places.below.len()],
+            labels: Group::new(),
+            width: 0.0,
+            height: 0.0,
+        }
+    }
+
+    /// Adds a slice with its upper left corner here.
+    fn add(&mut self, slice: &Slice, (x, y): (f64, f64)) {
+        let (cell, node_of) = (self.cell, &self.places.nodes[..]);
+        let at = at((x, y), cell);
+        paint(slice, node_of, at, cell, &mut self.areas);
+        draw_borders(slice, node_of, at, &mut self.lines, &mut self.borders);
+        let above = self.places.above.iter().zip(&mut self.above);
+        for (group_of, path) in above.chain(self.places.below.iter().zip(&mut self.below)) {
             draw_borders(slice, group_of, at, &mut String::new(), path);
         }
         if !slice.label.is_empty() {
             let words = text(&slice.label, (x, y - 4.0), 11.0, false);
-            labels = labels.add(words.set("class", "ticks"));
+            self.label(words.set("class", "ticks"));
         }
         for name in names(slice, node_of, cell) {
             let (left, top) = at(name.row, name.column);
             let middle = left + name.cells as f64 * cell / 2.0;
-            let ink = if colors[name.node as usize].is_light() { "black" } else { "white" };
+            let is_light = self.colors[name.node as usize].is_light();
+            let ink = if is_light { "black" } else { "white" };
             let base = top + cell / 2.0 + 0.35 * name.size;
             let words = name.node.to_string();
-            labels = labels.add(text(&words, (middle, base), name.size, true).set("fill", ink));
+            self.label(text(&words, (middle, base), name.size, true).set("fill", ink));
         }
-        if number % arrangement.across == 0 {
-            labels = rows_numbered(labels, slice, at, cell);
-        }
-        if number + arrangement.across >= slices.len() {
-            labels = columns_numbered(labels, slice, at, cell);
-        }
-        width = width.max(x + slice.columns as f64 * cell);
-        height = height.max(y + slice.rows as f64 * cell);
+        self.width = self.width.max(x + slice.columns as f64 * cell);
+        self.height = self.height.max(y + slice.rows as f64 * cell);
     }
-    if let Some(last) = dims.len().checked_sub(1) {
+
+    fn label(&mut self, words: Text) {
+        self.labels = mem::take(&mut self.labels).add(words);
+    }
+
+    /// Adds the coordinates of rows to the left of a slice.
+    fn number_rows(&mut self, slice: &Slice, corner: (f64, f64)) {
+        let (at, step) = (at(corner, self.cell), step(self.cell, 14.0));
+        let is_numbered = |row: &usize| (slice.row + row).is_multiple_of(step) && slice.rows > 1;
+        for row in (0..slice.rows).filter(is_numbered) {
+            let (x, y) = at(row, 0);
+            let number = (slice.row + row).to_string();
+            let words = text(&number, (x - 5.0, y + self.cell / 2.0 + 4.0), 11.0, false);
+            self.label(words.set("class", "ticks").set("text-anchor", "end"));
+        }
+    }
+
+    /// Adds the coordinates of columns below a slice.
+    fn number_columns(&mut self, slice: &Slice, corner: (f64, f64)) {
+        let (at, step) = (at(corner, self.cell), step(self.cell, 24.0));
+        let is_numbered = |column: &usize| (slice.column + column).is_multiple_of(step);
+        for column in (0..slice.columns).filter(is_numbered) {
+            let (x, y) = at(slice.rows, column);
+            let number = (slice.column + column).to_string();
+            let words = text(&number, (x + self.cell / 2.0, y + 12.0), 11.0, true);
+            self.label(words.set("class", "ticks"));
+        }
+    }
+
+    /// Adds the names of the last two dimensions, below and beside the slices, which begin at `top`.
+    fn name_dimensions(&mut self, ndims: usize, top: f64) {
+        let Some(last) = ndims.checked_sub(1) else { return };
         let name = |dimension: usize| format!("dimension {dimension} →");
-        let across = text(&name(last), (LEFT, height + 27.0), 11.0, false);
-        labels = labels.add(across.set("class", "ticks"));
+        let across = text(&name(last), (LEFT, self.height + 27.0), 11.0, false);
+        self.label(across.set("class", "ticks"));
         if last > 0 {
-            let top = slices.first().map_or(0.0, |slice| arrangement.at(0, slice).1);
             let down = text(&name(last - 1), (0.0, 0.0), 11.0, false);
             let turned = format!("translate(4 {}) rotate(90)", round(top));
-            labels = labels.add(down.set("class", "ticks").set("transform", turned));
+            self.label(down.set("class", "ticks").set("transform", turned));
         }
     }
-    let height = height + BELOW;
-    let mut group = Group::new();
-    for (area, color) in areas.iter().zip(colors).filter(|(area, _)| !area.is_empty()) {
-        group = group.add(Path::new().set("d", area.as_str()).set("fill", color.hex()));
+
+    /// All parts, those above others last.
+    fn panel(self) -> Panel {
+        let mut group = Group::new();
+        let areas = self.areas.iter().zip(self.colors).filter(|(area, _)| !area.is_empty());
+        for (area, color) in areas {
+            group = group.add(Path::new().set("d", area.as_str()).set("fill", color.hex()));
+        }
+        if self.cell >= 5.0 {
+            group = group.add(stroke(&self.lines, 0.5, 0.25));
+        }
+        let width_of_nodes = (self.cell / 6.0).clamp(0.5, 2.5);
+        for path in &self.below {
+            group = group.add(stroke(path, width_of_nodes / 2.0, 0.7));
+        }
+        group = group.add(stroke(&self.borders, width_of_nodes, 1.0));
+        // The outermost level is drawn last, on top of the others, and with the thickest lines.
+        for (path, up) in self.above.iter().rev().zip(1..) {
+            group = group.add(stroke(path, width_of_nodes * f64::from(1 + up), 1.0));
+        }
+        Panel { group: group.add(self.labels), width: self.width, height: self.height + BELOW }
     }
-    let stroke = |path: &str, width: f64, opacity: f64| {
-        Path::new()
-            .set("d", path)
-            .set("fill", "none")
-            .set("stroke", "black")
-            .set("stroke-width", round(width))
-            .set("stroke-opacity", opacity)
-            .set("stroke-linecap", "square")
-    };
-    if cell >= 5.0 {
-        group = group.add(stroke(&lines, 0.5, 0.25));
-    }
-    let width_of_nodes = (cell / 6.0).clamp(0.5, 2.5);
-    for path in &below {
-        group = group.add(stroke(path, width_of_nodes / 2.0, 0.7));
-    }
-    group = group.add(stroke(&borders, width_of_nodes, 1.0));
-    // The outermost level is drawn last, on top of the others, and with the thickest lines.
-    for (path, up) in above.iter().rev().zip(1..) {
-        group = group.add(stroke(path, width_of_nodes * f64::from(1 + up), 1.0));
-    }
-    let group = group.add(labels);
-    Panel { group, width, height }
 }
 
-/// Adds the coordinates of rows to the left of a slice.
-fn rows_numbered(
-    labels: Group,
-    slice: &Slice,
-    at: impl Fn(usize, usize) -> (f64, f64),
-    cell: f64,
-) -> Group {
-    let step = step(cell, 14.0);
-    let numbered =
-        (0..slice.rows).filter(|row| (slice.row + row).is_multiple_of(step) && slice.rows > 1);
-    numbered.fold(labels, |labels, row| {
-        let (x, y) = at(row, 0);
-        let number =
-            text(&(slice.row + row).to_string(), (x - 5.0, y + cell / 2.0 + 4.0), 11.0, false);
-        labels.add(number.set("class", "ticks").set("text-anchor", "end"))
-    })
+/// The positions of cells in a slice with its upper left corner here.
+fn at((x, y): (f64, f64), cell: f64) -> impl Fn(usize, usize) -> (f64, f64) + Copy {
+    move |row, column| (round(x + column as f64 * cell), round(y + row as f64 * cell))
 }
 
-/// The numbers of columns, below the picture.
-fn columns_numbered(
-    labels: Group,
-    slice: &Slice,
-    at: impl Fn(usize, usize) -> (f64, f64),
-    cell: f64,
-) -> Group {
-    let step = step(cell, 24.0);
-    let numbered = (0..slice.columns).filter(|column| (slice.column + column).is_multiple_of(step));
-    numbered.fold(labels, |labels, column| {
-        let (x, y) = at(slice.rows, column);
-        let number = (slice.column + column).to_string();
-        labels.add(text(&number, (x + cell / 2.0, y + 12.0), 11.0, true).set("class", "ticks"))
-    })
+fn stroke(path: &str, width: f64, opacity: f64) -> Path {
+    Path::new()
+        .set("d", path)
+        .set("fill", "none")
+        .set("stroke", "black")
+        .set("stroke-width", round(width))
+        .set("stroke-opacity", opacity)
+        .set("stroke-linecap", "square")
 }
 
 /// Adds the cells of a slice to the areas of their nodes, one run of a row at a time.
@@ -301,72 +343,6 @@ fn strokes(count: usize, drawn: impl Fn(usize) -> bool, mut stroke: impl FnMut(u
             _ => {}
         }
     }
-}
-
-/// The number of a node, drawn over some cells of a row.
-struct Name {
-    node: u32,
-    row: usize,
-    column: usize,
-    cells: usize,
-    size: f64,
-}
-
-/// The positions of the numbers of nodes: one in each connected part of a node in the slice, if there is space for it.
-fn names(slice: &Slice, node_of: &[u32], cell: f64) -> Vec<Name> {
-    let (rows, columns) = (slice.rows, slice.columns);
-    let mut seen = vec![false; rows * columns];
-    let mut names = Vec::new();
-    for start in 0..seen.len() {
-        if seen[start] {
-            continue;
-        }
-        let node = node_of[slice.cell(start / columns, start % columns)];
-        let mut part = vec![start];
-        seen[start] = true;
-        let mut next = 0;
-        while let Some(&here) = part.get(next) {
-            next += 1;
-            let (row, column) = (here / columns, here % columns);
-            let mut visit = |inside: bool, there: usize| {
-                if inside
-                    && !seen[there]
-                    && node_of[slice.cell(there / columns, there % columns)] == node
-                {
-                    seen[there] = true;
-                    part.push(there);
-                }
-            };
-            visit(column > 0, here.wrapping_sub(1));
-            visit(column + 1 < columns, here + 1);
-            visit(row > 0, here.wrapping_sub(columns));
-            visit(row + 1 < rows, here + columns);
-        }
-        part.sort_unstable();
-        names.extend(name(node, &part, columns, cell));
-    }
-    names
-}
-
-/// The best position for the number of a node in a connected part of it: in a row that is long enough, as near to the
-/// middle as possible. `part` is in ascending order.
-fn name(node: u32, part: &[usize], columns: usize, cell: f64) -> Option<Name> {
-    let digits = node.checked_ilog10().unwrap_or(0) as f64 + 1.0;
-    let size = |cells: usize| (0.8 * cell).min(cells as f64 * cell / (0.62 * digits)).min(16.0);
-    let middle = part.iter().map(|cell| (cell / columns) as f64).sum::<f64>() / part.len() as f64;
-    part.chunk_by(|one, next| one + 1 == *next && next % columns != 0)
-        .map(|run| Name {
-            node,
-            row: run[0] / columns,
-            column: run[0] % columns,
-            cells: run.len(),
-            size: size(run.len()),
-        })
-        .filter(|name| name.size >= LEAST_FONT)
-        .min_by(|one, other| {
-            let far = |name: &Name| (name.row as f64 - middle).abs();
-            other.size.total_cmp(&one.size).then(far(one).total_cmp(&far(other)))
-        })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub mod colors;
 pub mod figure;
 pub mod grid;
 mod matrix;
+mod names;
 mod panel;
 mod slices;
 pub mod terminal;

@@ -180,31 +180,12 @@ fn construct(
         };
         done(best.insert(better))
     };
-    let even = sizes.iter().all(|size| *size == sizes[0]);
-    let by_id: Vec<u32> = (0..sizes.len() as u32).collect();
-    let mut by_size = by_id.clone();
-    // Node 0 is first, followed by similar ones.
-    let is_small = (sizes[0] as usize * sizes.len()) < cells;
-    by_size[1..].sort_by_key(|node| {
-        let size = i64::from(sizes[*node as usize]);
-        if is_small { size } else { -size }
-    });
-    let sequences = if even || by_id == by_size { vec![by_id] } else { vec![by_id, by_size] };
-    let bricks = if even { brick::bricks(lattice, sizes[0]) } else { Vec::new() };
+    let sequences = sequences(sizes, cells);
+    let is_even = sizes.iter().all(|size| *size == sizes[0]);
+    let bricks = if is_even { brick::bricks(lattice, sizes[0]) } else { Vec::new() };
     let is_done = bricks.into_iter().any(|brick| build(Shape::Brick(brick), &sequences[0]));
     if !is_done {
-        let mut strips: Vec<(i64, Strips, &Vec<u32>)> = Vec::new();
-        for (i, sequence) in sequences.iter().enumerate() {
-            let in_order: Vec<u32> = sequence.iter().map(|node| sizes[*node as usize]).collect();
-            let mut share = budget.split((sequences.len() - i) as i64);
-            let ways = strips::strips(lattice, &in_order, &mut share).into_iter();
-            budget.put_back(share);
-            strips.extend(ways.map(|(cost, strips)| (cost, strips, sequence)));
-        }
-        // Among equal costs, the first has nodes in their order, which suits levels of neighboring nodes.
-        strips.sort_by_key(|(cost, ..)| *cost);
-        let mut strips =
-            strips.into_iter().map(|(_, way, sequence)| (Shape::Strips(way), sequence));
+        let mut strips = strips_by_cost(lattice, sizes, &sequences, budget).into_iter();
         let mut shapes: Vec<_> = strips.by_ref().take(2).collect();
         shapes.extend(sequences.iter().map(|sequence| (Shape::Bisection, sequence)));
         shapes.extend(strips.take(STRIPS - 2));
@@ -212,4 +193,36 @@ fn construct(
     }
     budget.put_back(allowed);
     best.expect("one shape at least")
+}
+
+/// The orders in which nodes are filled: as they are and, if sizes differ, by size, with node 0 and similar ones first.
+fn sequences(sizes: &[u32], cells: usize) -> Vec<Vec<u32>> {
+    let by_id: Vec<u32> = (0..sizes.len() as u32).collect();
+    let mut by_size = by_id.clone();
+    let is_small = (sizes[0] as usize * sizes.len()) < cells;
+    by_size[1..].sort_by_key(|node| {
+        let size = i64::from(sizes[*node as usize]);
+        if is_small { size } else { -size }
+    });
+    if by_id == by_size { vec![by_id] } else { vec![by_id, by_size] }
+}
+
+/// The strips for all sequences, cheapest first. Among equal costs, the first has nodes in their order, which suits levels
+/// of neighboring nodes.
+fn strips_by_cost<'a>(
+    lattice: &Lattice,
+    sizes: &[u32],
+    sequences: &'a [Vec<u32>],
+    budget: &mut Budget,
+) -> Vec<(Shape, &'a Vec<u32>)> {
+    let mut all: Vec<(i64, Strips, &Vec<u32>)> = Vec::new();
+    for (i, sequence) in sequences.iter().enumerate() {
+        let in_order: Vec<u32> = sequence.iter().map(|node| sizes[*node as usize]).collect();
+        let mut share = budget.split((sequences.len() - i) as i64);
+        let found = strips::strips(lattice, &in_order, &mut share).into_iter();
+        budget.put_back(share);
+        all.extend(found.map(|(cost, strips)| (cost, strips, sequence)));
+    }
+    all.sort_by_key(|(cost, ..)| *cost);
+    all.into_iter().map(|(_, strips, sequence)| (Shape::Strips(strips), sequence)).collect()
 }
