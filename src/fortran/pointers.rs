@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use crate::host::Result;
+use crate::host::constants;
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::topology::Error;
 
@@ -88,8 +89,7 @@ pub(super) unsafe fn new_request(
     place: *mut Fint,
     start: impl FnOnce(*mut MPI_Request) -> Result,
 ) -> Result {
-    // SAFETY: a constant of the host.
-    let mut made = unsafe { sys::cg_request_null };
+    let mut made = constants::request_null();
     start(if place.is_null() { std::ptr::null_mut() } else { &raw mut made })?;
     // SAFETY: not null, or the start would have failed.
     unsafe { place.write(sys::cg_request_to_fortran(made)) };
@@ -107,8 +107,7 @@ pub(super) unsafe fn new_comm(
     construct: impl FnOnce(*mut MPI_Comm) -> Result,
 ) -> Result {
     // A value that no constructor writes, to see whether one has written.
-    // SAFETY: a constant of the host.
-    let untouched = unsafe { sys::cg_comm_self() };
+    let untouched = constants::comm_self();
     let mut made = untouched;
     // The body gets the null pointer, and returns an error for it on which all ranks agree.
     let result = construct(if place.is_null() { std::ptr::null_mut() } else { &raw mut made });

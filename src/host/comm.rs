@@ -8,6 +8,7 @@ use super::{
     errors::{check, quiet},
 };
 use crate::engine::Comm;
+use crate::host::constants;
 
 /// The tag of our messages, on communicators that only we use.
 const TAG: c_int = 0;
@@ -34,14 +35,12 @@ pub(super) fn made_by_all(code: c_int) -> Result<bool> {
 impl HostComm {
     /// `MPI_COMM_WORLD`.
     pub(super) fn world() -> Self {
-        // SAFETY: a constant of the host.
-        Self(unsafe { sys::cg_comm_world() })
+        Self(constants::comm_world())
     }
 
     /// `MPI_COMM_SELF`.
     pub(super) fn itself() -> Self {
-        // SAFETY: a constant of the host.
-        Self(unsafe { sys::cg_comm_self() })
+        Self(constants::comm_self())
     }
 
     /// A new communicator of the same processes for our own messages; `None`, on all processes, if the host has no room
@@ -52,8 +51,7 @@ impl HostComm {
     ///
     /// The host's on this process alone: others may have the communicator, and would wait for messages on it.
     pub(super) fn private(&self) -> Result<Option<Self>> {
-        // SAFETY: a constant of the host.
-        let mut made = unsafe { sys::cg_comm_null };
+        let mut made = constants::comm_null();
         // SAFETY: a place for the handle.
         let code = unsafe { sys::cg_comm_split_quietly(self.0, &raw mut made) };
         Ok(made_by_all(code)?.then_some(Self(made)))
@@ -152,8 +150,7 @@ impl Comm for HostComm {
 
     fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>> {
         let color = color.unwrap_or(sys::CG_UNDEFINED);
-        // SAFETY: a constant of the host.
-        let null = unsafe { sys::cg_comm_null };
+        let null = constants::comm_null();
         let mut made = null;
         // SAFETY: a handle to write to.
         check(unsafe { sys::cg_comm_split(self.0, color, key, &raw mut made) })?;
@@ -167,13 +164,11 @@ impl Comm for HostComm {
     }
 
     fn min(&self, words: &mut [i64]) -> Result<()> {
-        // SAFETY: a constant of the host.
-        self.all_reduce(words, unsafe { sys::cg_min })
+        self.all_reduce(words, constants::min())
     }
 
     fn sum(&self, words: &mut [i64]) -> Result<()> {
-        // SAFETY: a constant of the host.
-        self.all_reduce(words, unsafe { sys::cg_sum })
+        self.all_reduce(words, constants::sum())
     }
 
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<()> {
@@ -262,8 +257,7 @@ impl Comm for HostComm {
 pub(crate) fn intra(comm: MPI_Comm) -> Result<HostComm, crate::topology::Error> {
     // Checked before any other query of a host whose handles may have another size.
     super::check_family();
-    // SAFETY: a constant of the host.
-    if comm == unsafe { sys::cg_comm_null } {
+    if comm == constants::comm_null() {
         return Err(crate::topology::Error::NullComm);
     }
     // SAFETY: asks the host about a communicator that the program vouches for.

@@ -4,11 +4,12 @@ use std::time::Instant;
 
 use super::advisor::HostAdvisor;
 use super::attributes::private::Private;
-use super::sys::{self, MPI_Comm};
+use super::sys::MPI_Comm;
 use super::{HostComm, Result, attributes, neighbor, report};
 use crate::engine::arguments::Function;
 use crate::engine::create::Created;
 use crate::engine::{Comm, keep};
+use crate::host::constants;
 use crate::topology::Topology;
 
 /// Creates a communicator, reports it, and returns it to the caller. A fault in the arguments must reach the agreement
@@ -29,8 +30,7 @@ pub(crate) fn construct(
 pub(crate) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_Comm) -> Result {
     let shared = made.keeps_ranks.then_some(old.0);
     let handle = match made.member {
-        // SAFETY: a constant of the host.
-        None => unsafe { sys::cg_comm_null },
+        None => constants::comm_null(),
         Some((comm, topology)) => {
             attach(comm, topology, shared, (made.host_graph, made.pairing))?.0
         }

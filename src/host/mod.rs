@@ -5,6 +5,7 @@ pub(crate) mod advisor;
 pub(crate) mod attributes;
 pub(crate) mod call_settings;
 pub(crate) mod comm;
+pub(crate) mod constants;
 pub(crate) mod create;
 pub(crate) mod errors;
 mod family;

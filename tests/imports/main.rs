@@ -36,6 +36,7 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
         "host",
         &[
             "sys",
+            "constants",
             "process",
             "family",
             "errors",

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_void};
 use super::cache::{self, CART, DIST_GRAPH, GRAPH};
 use super::topology_attribute::{KEY, TopologyAttribute};
 use crate::host::Result;
+use crate::host::constants;
 use crate::host::sys::{self, MPI_Comm};
 use crate::topology;
 
@@ -85,8 +86,7 @@ impl ByKind {
     /// None; this has the signature of [`ByTopology::known`].
     #[inline(always)]
     pub(crate) unsafe fn known(comm: MPI_Comm) -> Option<c_int> {
-        // SAFETY: a constant of the host.
-        let is_null = comm == unsafe { sys::cg_comm_null };
+        let is_null = comm == constants::comm_null();
         // Read before the lookup: the communicator may get its entry meanwhile.
         let is_complete = cache::is_complete();
         match cache::find(comm) {
@@ -115,8 +115,7 @@ impl ByKind {
 #[cold]
 #[inline(never)]
 unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyAttribute>> {
-    // SAFETY: a constant of the host.
-    if comm == unsafe { sys::cg_comm_null } {
+    if comm == constants::comm_null() {
         return Err(topology::Error::NullComm.into());
     }
     let Some(value) = KEY.get(comm)?.map(<*mut c_void>::cast::<TopologyAttribute>) else {

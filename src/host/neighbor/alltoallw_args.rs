@@ -11,6 +11,7 @@ use super::ends::Ends;
 use super::types::{Described, Temporary};
 use crate::host::Result;
 use crate::host::attributes::{TopologyAttribute, lifetime};
+use crate::host::constants;
 use crate::host::sys::{self, MPI_Datatype};
 use crate::topology::{Direction, neighbors::Peer};
 
@@ -161,8 +162,7 @@ fn describe(
 
 impl Table {
     fn empty(size: usize) -> Self {
-        // SAFETY: a constant of the host.
-        let byte = unsafe { sys::cg_byte };
+        let byte = constants::byte();
         Self { counts: vec![0; size], displs: vec![0; size], datatypes: vec![byte; size] }
     }
 

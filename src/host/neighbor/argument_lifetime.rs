@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::host::attributes::{key::Retirement, lifetime};
+use crate::host::constants;
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::host::{Result, errors::check};
 
@@ -40,8 +41,7 @@ struct CommGuard(MPI_Request);
 impl CommGuard {
     /// Holds a communicator; local.
     fn new(comm: MPI_Comm) -> Result<Self> {
-        // SAFETY: a constant of the host.
-        let mut request = unsafe { sys::cg_request_null };
+        let mut request = constants::request_null();
         // SAFETY: a place for the handle.
         let code = unsafe { sys::cg_hold(comm, &raw mut request) };
         if code != sys::CG_ABSENT {

@@ -10,6 +10,7 @@ use super::self_copy;
 use super::types::{Described, Temporary};
 use super::waitall::{give_up, wait_all};
 use crate::host::attributes::private::Private;
+use crate::host::constants;
 use crate::host::errors::quiet;
 use crate::host::sys::{self, MPI_Request};
 use crate::host::{Error, Result};
@@ -42,8 +43,7 @@ pub(super) fn exchange(
         }
         _ => {
             let room = receives.len() + sends.len();
-            // SAFETY: a constant of the host.
-            let null = unsafe { sys::cg_request_null };
+            let null = constants::request_null();
             let (mut few, mut many);
             let requests = if room <= FEW {
                 few = [null; FEW];
@@ -184,8 +184,7 @@ impl Pending<'_> {
     #[cold]
     fn give_up(&mut self, receives: usize) {
         self.of.attached.spoil();
-        // SAFETY: a constant of the host.
-        let null = unsafe { sys::cg_request_null };
+        let null = constants::request_null();
         for (number, request) in self.requests.iter_mut().enumerate() {
             if *request != null {
                 give_up(request, number < receives);

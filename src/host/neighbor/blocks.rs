@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use crate::host::constants;
 use crate::host::sys::{self, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Result, errors::check};
 
@@ -76,8 +77,7 @@ impl<F: Fn(usize) -> Block> Side<F> {
     /// The base address for the MPI call, and the distance of the program's buffer from it in bytes. `MPI_BOTTOM` need
     /// not be address zero, and some hosts do not accept a null pointer as a buffer: `mark` replaces it.
     pub(super) fn base(&self, mark: usize) -> (*mut c_void, isize) {
-        // SAFETY: a constant of the host.
-        let bottom = unsafe { sys::cg_bottom() };
+        let bottom = constants::bottom();
         if !bottom.is_null() && self.buffer.cast_const() == bottom {
             return (ptr::without_provenance_mut(mark), -(mark as isize));
         }

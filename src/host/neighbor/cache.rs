@@ -8,7 +8,8 @@ use super::neighbor_args::ArgumentPool;
 use super::pairing::HostPairing;
 use super::self_comm::SelfComm;
 use crate::host::attributes::{self, TopologyAttribute};
-use crate::host::sys::{self, MPI_Comm};
+use crate::host::constants;
+use crate::host::sys::MPI_Comm;
 use crate::host::{HostComm, Result, report};
 use crate::topology::{Direction, Error};
 
@@ -47,8 +48,7 @@ impl Neighborhood<'_> {
     ///
     /// As for [`attributes::attached`]: the communicator exists as long as the call lasts.
     pub(crate) unsafe fn of(comm: MPI_Comm) -> Result<Self> {
-        // SAFETY: a constant of the host.
-        if comm == unsafe { sys::cg_comm_null } {
+        if comm == constants::comm_null() {
             return Err(Error::NullComm.into());
         }
         // SAFETY: as the caller promises.

@@ -38,9 +38,10 @@ use blocks::extent;
 use ends::Ends;
 use self_comm::SelfComm;
 
+use super::Result;
 use super::attributes::TopologyAttribute;
-use super::sys::{self, MPI_Datatype, MPI_Request};
-use super::{HostComm, Result};
+use super::sys::{MPI_Datatype, MPI_Request};
+use crate::host::constants;
 use crate::topology::{Direction, Error};
 
 /// Creates the communicator for blocks of this process to itself, which collectives on a new topology need.
@@ -69,8 +70,7 @@ impl Neighborhood<'_> {
         run: Run,
     ) -> Result {
         for (argument, buffer) in [("sendbuf", send.buffer), ("recvbuf", receive.buffer)] {
-            // SAFETY: a constant of the host.
-            if buffer.cast_const() == unsafe { sys::cg_in_place() } {
+            if buffer.cast_const() == constants::in_place() {
                 return Err(Error::InPlace { argument }.into());
             }
         }

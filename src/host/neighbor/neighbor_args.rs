@@ -8,6 +8,7 @@ use super::blocks::{Block, Regular};
 use super::ends::{End, Ends};
 use super::types::{Described, Temporary};
 use crate::host::Result;
+use crate::host::constants;
 use crate::host::sys::{self, MPI_Aint, MPI_Datatype, cg_graph_count};
 use crate::topology::Direction;
 
@@ -46,8 +47,7 @@ impl Arrays {
         block: impl Fn(usize) -> Block,
         temporary: &mut Temporary,
     ) -> Result {
-        // SAFETY: a constant of the host.
-        let byte = unsafe { sys::cg_byte };
+        let byte = constants::byte();
         self.clear(null_edges + ends.len());
         for byte in iter::repeat_n(byte, null_edges) {
             self.push(0, 0, byte);

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use super::blocks::{Block, Side, extent};
+use crate::host::constants;
 use crate::host::sys::{self, MPI_Datatype};
 use crate::host::{Error, Result, errors::check};
 
@@ -112,8 +113,7 @@ impl Temporary {
     pub(super) fn describe(&mut self, block: Block) -> Result<Described> {
         match c_int::try_from(block.count) {
             // An empty block may have MPI_DATATYPE_NULL.
-            // SAFETY: a constant of the host.
-            Ok(0) => Ok(Described { offset: 0, count: 0, datatype: unsafe { sys::cg_byte } }),
+            Ok(0) => Ok(Described { offset: 0, count: 0, datatype: constants::byte() }),
             Ok(count) => Ok(Described { offset: block.offset, count, datatype: block.datatype }),
             Err(_) => self.describe_many(block),
         }
@@ -149,8 +149,7 @@ impl Temporary {
             parts.push(block);
         }
         match parts.len() {
-            // SAFETY: a constant of the host.
-            0 => Ok(Described { offset: 0, count: 0, datatype: unsafe { sys::cg_byte } }),
+            0 => Ok(Described { offset: 0, count: 0, datatype: constants::byte() }),
             1 => Ok(parts.remove(0)),
             _ => self.whole(&parts),
         }
@@ -187,8 +186,7 @@ impl Temporary {
         let offsets: Vec<sys::MPI_Aint> =
             parts.iter().map(|part| part.offset as sys::MPI_Aint).collect();
         let datatypes: Vec<MPI_Datatype> = parts.iter().map(|part| part.datatype).collect();
-        // SAFETY: a constant of the host.
-        let mut made = unsafe { sys::cg_byte };
+        let mut made = constants::byte();
         // SAFETY: arrays of the same length, and a place for the handle.
         let code = unsafe {
             sys::cg_type_create_struct(

@@ -19,6 +19,7 @@ use super::blocks::{Block, Side, Start, both_regular};
 use super::cache::Neighborhood;
 use super::call::Call;
 use super::{persistent, self_copy, waitall};
+use crate::host::constants;
 use crate::host::errors::{check, quiet};
 use crate::host::family::is_smpi;
 use crate::host::sys::{self, MPI_Datatype, MPI_Request};
@@ -130,8 +131,7 @@ fn complete(self_comm: &HostComm) -> Result<MPI_Request> {
 }
 
 fn make(call: &Call, plan: &AlltoallwArgs, types: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
-    // SAFETY: a constant of the host.
-    let mut request = unsafe { sys::cg_request_null };
+    let mut request = constants::request_null();
     let (code, needed) = match call.start {
         Start::Now => {
             let code = call!(sys::cg_ialltoallw, [], call, plan, types, [], request);

@@ -83,8 +83,7 @@ pub(in crate::host) fn declare(
         let null_edges = proc_null_edges(ranks.len());
         iter::repeat_n(sys::CG_PROC_NULL, null_edges).chain(ranks).collect::<Vec<c_int>>()
     });
-    // SAFETY: a constant of the host.
-    let mut made = unsafe { sys::cg_comm_null };
+    let mut made = constants::comm_null();
     // SAFETY: a communicator that no other code has seen, lists of the given lengths, and a place for the handle.
     let code = unsafe {
         sys::cg_create_graph(
@@ -160,8 +159,7 @@ fn make(
     types: [&[MPI_Datatype]; 2],
 ) -> Result<MPI_Request> {
     let host = &raw const host.0;
-    // SAFETY: a constant of the host.
-    let mut request = unsafe { sys::cg_request_null };
+    let mut request = constants::request_null();
     check(match call.start {
         Start::Now => {
             call!(sys::cg_ineighbor_alltoallw, [host], call, arguments, types, [], request)

@@ -25,6 +25,7 @@ use crate::engine::Comm;
 use crate::engine::assign_ranks::Placement;
 use crate::engine::create::Created;
 use crate::engine::decision::ReorderOutcome;
+use crate::host::constants;
 use crate::machine::Machine;
 use crate::report::{
     Job, Launch, Origin, Reason, Record, ReorderOrigin, Report, foreign_launcher, launched,
@@ -84,8 +85,7 @@ fn collector<'a>() -> Option<&'a Collector> {
     if unsafe { sys::cg_is_active() } == 0 {
         return None;
     }
-    // SAFETY: a constant of the host.
-    let comm_self = unsafe { sys::cg_comm_self() };
+    let comm_self = constants::comm_self();
     let found = || COLLECTOR.get(comm_self).ok().flatten();
     let value = found().or_else(|| {
         let world = HostComm::world();
