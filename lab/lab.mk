@@ -118,10 +118,9 @@ lab-slurm:
 	@set -e; for host in mpich openmpi; do $(MAKE) -s --no-print-directory lib tool HOST=$$host; done
 	$(NODES) slurm
 
-## make lab-results                     puts the tables of lab/results into the pages, and draws their pictures
+## make lab-results                     puts the tables of lab/results into the pages
 lab-results:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results
-	$(BENCH) --draw
 
 ## make lab-programs [BUILT=DIRECTORY]  public programs on four nodes: baseline, reordered, tuned, and under cartograph try; needs root
 # LAMMPS comes from Debian; others that you have built are in the directory.

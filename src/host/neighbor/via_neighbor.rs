@@ -19,6 +19,7 @@ use super::call::Call;
 use super::ends::Ends;
 use super::neighbor_args::{Arguments, proc_null_edges};
 use super::persistent;
+use crate::host::constants;
 use crate::host::comm::{HostComm, made_by_all};
 use crate::host::errors::check;
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};

@@ -1,12 +1,8 @@
 //! `make lab-bench`: `bench --run HOST` measures a host, into `build/HOST/bench`; `bench HOST...` prints tables of what was
-//! measured of hosts, side by side; `bench --keep HOST...` puts them into `lab/results` as well, and `bench --draw`
-//! draws the pictures in `docs` from what is there.
+//! measured of hosts, side by side; `bench --keep HOST...` puts them into `lab/results` as well.
 
-mod bars;
 mod case;
-mod charts;
 mod count;
-mod picture;
 mod run;
 mod tables;
 
@@ -38,11 +34,10 @@ fn main() -> ExitCode {
         _ => String::new(),
     };
     let done = match (option.as_str(), &hosts[..]) {
-        ("--draw", []) => charts::write(),
         ("--run", [host]) => run::run(host).and_then(|()| measured(&hosts, false)),
         ("" | "--keep", [_, ..]) => measured(&hosts, option == "--keep"),
         _ => {
-            eprintln!("usage: bench --run HOST | bench [--keep] HOST... | bench --draw");
+            eprintln!("usage: bench --run HOST | bench [--keep] HOST...");
             return ExitCode::from(2);
         }
     };

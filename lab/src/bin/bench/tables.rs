@@ -109,11 +109,6 @@ fn by_size(heading: &str, run: &Run) -> Option<Table> {
     Some(table)
 }
 
-/// The ratio of a cell, `host / Cartograph = ratio`.
-pub(crate) fn ratio(cell: &str) -> Option<f64> {
-    cell.rsplit_once("= ")?.1.parse().ok()
-}
-
 fn bytes(size: u32) -> String {
     match size {
         size if size >= 1 << 20 => format!("{} MiB", size >> 20),

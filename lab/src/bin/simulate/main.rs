@@ -2,12 +2,11 @@
 //!
 //! Two machines, each with ranks distributed cyclically over its nodes (round-robin), with ranks that fill node
 //! after node (block), and with cyclic ranks under Cartograph, whose program passes `reorder = 1`.
-//! And networks of several levels. Writes `lab/results/simulate.json` and `docs/simulate.svg`; `simulate levels` the
+//! And networks of several levels. Writes `lab/results/simulate.json`; `simulate levels` the
 //! networks of several levels alone.
 
 mod levels;
 mod machine;
-mod picture;
 #[cfg(test)]
 mod replay;
 mod tables;
@@ -101,8 +100,7 @@ fn levels_alone(launch: &Launch) -> Result<(), Box<dyn Error>> {
 
 fn write(exchanges: &[Exchange], creations: &[Creation]) -> Result<(), Box<dyn Error>> {
     let [bytes, times] = tables::creations(creations);
-    put(vec![tables::exchanges(exchanges), bytes, times])?;
-    Ok(std::fs::write(top().join("docs/simulate.svg"), picture::bars(exchanges))?)
+    put(vec![tables::exchanges(exchanges), bytes, times])
 }
 
 fn put(tables: Vec<Table>) -> Result<(), Box<dyn Error>> {
