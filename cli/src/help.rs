@@ -33,6 +33,8 @@ pub(crate) const KNOWN: &str = "\
 Examples:
   cartograph known
   cartograph known --forget ./app
+  export CARTOGRAPH_REPORT=/reports/%j-%u.json   in the environment of all jobs; also %h, %p, %d: host, program, date
+  cartograph known /reports --least 30
 
 Exit status:
   0; 1 on failure, 2 for wrong arguments";
@@ -80,14 +82,6 @@ Examples:
 
 Exit status:
   0; 1 on read or write errors, 2 for wrong arguments";
-
-pub(crate) const SITE: &str = "\
-Examples:
-  export CARTOGRAPH_REPORT=/reports/%j-%u.json   in the environment of all jobs; also %h, %p, %d: host, program, date
-  cartograph site /reports --least 30
-
-Exit status:
-  0; 1 if the directory cannot be read, 2 for wrong arguments";
 
 pub(crate) const TRY: &str = "\
 Examples:

@@ -13,11 +13,11 @@ mod output;
 mod pages;
 mod plan;
 mod predict;
+mod reports;
 mod run;
 mod runs;
 mod show;
 mod signals;
-mod site;
 mod store;
 mod traffic;
 mod trial;
@@ -42,7 +42,7 @@ enum Command {
     /// Run a job in the best placement learned from earlier jobs: cartograph run mpiexec -n 64 ./app
     #[command(after_help = help::RUN)]
     Run(run::Arguments),
-    /// List the programs that cartograph run has learned about, with gains and node-hours saved
+    /// List the programs that cartograph run has learned about, with gains and node-hours saved, or the reports of jobs
     #[command(after_help = help::KNOWN)]
     Known(run::KnownArguments),
     /// Run a program with the library for its MPI: mpiexec -n 8 cartograph exec ./program
@@ -60,9 +60,6 @@ enum Command {
     /// Print or draw a JSON report written by exec --report=FILE.json, or a recorded run
     #[command(after_help = help::SHOW)]
     Show(show::Arguments),
-    /// List the reports of many jobs by possible gain: cartograph site DIR
-    #[command(after_help = help::SITE)]
-    Site(site::Arguments),
     /// Check that a program gives the same output when its ranks are reordered: cartograph try mpiexec -n 8 ./app
     #[command(after_help = help::TRY)]
     Try(trial::Arguments),
@@ -101,7 +98,6 @@ fn main() -> ExitCode {
             Command::Plan(arguments) => plan::run(&arguments),
             Command::Dims(arguments) => dims::run(&arguments),
             Command::Show(arguments) => show::run(&arguments),
-            Command::Site(arguments) => site::run(&arguments),
             Command::Try(arguments) => trial::run(&arguments),
             Command::Halo(arguments) => halo::run(&arguments),
             Command::Info => info::run(),

@@ -84,7 +84,7 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
         "",
         &[
             "help", "output", "signals", "exec", "runs", "hosts", "dims", "traffic", "predict",
-            "arms", "store", "site", "info", "halo", "pages", "trial", "run", "tune", "plan",
+            "arms", "store", "reports", "info", "halo", "pages", "trial", "run", "tune", "plan",
             "show",
         ],
     ),

@@ -1,9 +1,12 @@
-//! `cartograph known`: lists the programs in the store.
+//! `cartograph known`: lists the programs in the store, or the reports of jobs.
+
+use std::path::PathBuf;
 
 use cartograph_core::learn::{CLAIMED, Entry, Gain, SHOWN, gain, median_times};
 use serde_json::json;
 
 use crate::output::{self, Failure, Result};
+use crate::reports;
 use crate::store::Store;
 
 #[derive(clap::Args)]
@@ -14,6 +17,12 @@ pub(crate) struct Arguments {
     /// Remove the entries of this program
     #[arg(long, value_name = "PROGRAM")]
     forget: Option<String>,
+    /// List the jobs with reports in this directory, written with CARTOGRAPH_REPORT=/DIR/%j-%u.json
+    #[arg(conflicts_with_all = ["json", "forget"])]
+    reports: Option<PathBuf>,
+    /// Show only jobs that would save at least PERCENT of the busiest node's edges
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, requires = "reports")]
+    least: u8,
 }
 
 /// The best placement of an entry: its order, the ratio of times, and the intervals.
@@ -25,6 +34,9 @@ struct Best {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(directory) = &arguments.reports {
+        return reports::list(directory, arguments.least);
+    }
     let place = Store::place()
         .ok_or_else(|| Failure::usage("set CARTOGRAPH_STORE to the directory of the store"))?;
     if !place.is_dir() {

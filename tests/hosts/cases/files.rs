@@ -106,7 +106,7 @@ fn of_sites(session: &mut Session<'_>, program: &Path, answers: &[String]) {
         let whole = serde_json::from_str::<serde_json::Value>(&text).is_ok() || !own.exists();
         session
             .check(&format!("{pages} pages left: {made} topologies"), whole && made == topologies);
-        let listed = session.finish(Command::new(command()).arg("site").arg(after(session)));
+        let listed = session.finish(Command::new(command()).arg("known").arg(after(session)));
         let rows = session.out.lines().filter(|line| line.contains(" 17 ")).count();
         let right = rows == usize::from(pages > 0) && session.says(" of ");
         session.check(&format!("{pages} pages left: a table of {rows} jobs"), listed && right);

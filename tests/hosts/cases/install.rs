@@ -27,7 +27,7 @@ const FILES: [&str; 14] = [
     "share/bash-completion/completions/cartograph",
     "share/doc/cartograph/{CHANGELOG.md,LICENSE-APACHE,LICENSE-MIT,README.md}",
     "share/fish/vendor_completions.d/cartograph.fish",
-    "share/man/man1/cartograph{,-dims,-exec,-halo,-info,-known,-plan,-run,-show,-site,-try,-tune}.1",
+    "share/man/man1/cartograph{,-dims,-exec,-halo,-info,-known,-plan,-run,-show,-try,-tune}.1",
     "share/modulefiles/cartograph/VERSION{,.lua}",
     "share/zsh/site-functions/_cartograph",
 ];

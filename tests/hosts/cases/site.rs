@@ -99,7 +99,7 @@ fn told(session: &mut Session<'_>, site: &Path) {
     let mut reports = files(site);
     reports.retain(|path, _| is_report(path));
     let whole = reports.iter().filter(|(path, text)| is_whole(path, text)).count();
-    let listed = session.finish(Command::new(command()).arg("site").arg(site));
+    let listed = session.finish(Command::new(command()).arg("known").arg(site));
     let rows = session.out.lines().filter(|line| line.contains(" ann ")).count();
     session.check("a line of each job whose report is whole", listed && rows == whole && rows > 5);
     let unread = format!("{} of {} files are not reports", reports.len() - whole, reports.len());

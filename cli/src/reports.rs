@@ -1,4 +1,4 @@
-//! `cartograph site`: the reports of a site's jobs in one table.
+//! `cartograph known DIR`: the reports of many jobs in one table.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,15 +7,6 @@ use std::path::{Path, PathBuf};
 use cartograph_core::report::{Document, Origin, Record};
 
 use crate::output::{self, Failure, Result, say};
-
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// The directory of reports written with CARTOGRAPH_REPORT=/DIR/%j-%u.json
-    directory: PathBuf,
-    /// Show only jobs that would save at least PERCENT of the busiest node's edges
-    #[arg(long, value_name = "PERCENT", default_value_t = 0)]
-    least: u8,
-}
 
 /// A job, with its most important topology.
 struct Row {
@@ -38,7 +29,7 @@ impl Row {
             Some((record, edges)) if edges.1 < edges.0 => {
                 (Some(edges), format!("ranks kept: {}", record.kept.as_ref()?))
             }
-            _ if moved > 0 => (None, format!("ranks reordered in topologies of {moved} kinds")),
+            _ if moved > 0 => (None, format!("ranks reordered in {moved} kinds of topologies")),
             _ if document.topologies.is_empty() => (None, "no topology".into()),
             _ => (None, "nothing to gain".into()),
         };
@@ -63,8 +54,9 @@ fn gain((now, then): (i64, i64)) -> f64 {
     if now <= 0 { 0.0 } else { (now - then) as f64 / now as f64 }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let files = files(&arguments.directory)?;
+/// Prints the jobs with reports in a directory that would save at least a percentage of the busiest node's edges.
+pub(crate) fn list(directory: &Path, least: u8) -> Result<()> {
+    let files = files(directory)?;
     let (mut rows, mut unread) = (Vec::new(), 0);
     for file in &files {
         let text = fs::read_to_string(file).ok();
@@ -76,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if unread > 0 {
         say(&format!("{unread} of {} files are not reports", files.len()));
     }
-    let least = f64::from(arguments.least) / 100.0;
+    let least = f64::from(least) / 100.0;
     rows.retain(|row| row.gain() >= least);
     rows.sort_by(|one, other| {
         let by_gain = other.gain().total_cmp(&one.gain());

@@ -1,4 +1,4 @@
-//! `cartograph site`.
+//! `cartograph known DIR`.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ fn report(id: &str, best: Option<i64>, kept: Option<Reason>) -> String {
 
 #[test]
 fn jobs_are_sorted_by_their_predicted_gain() {
-    let directory = Directory::new("site");
+    let directory = Directory::new("reports");
     for (name, text) in [
         ("a.json", report("1", Some(6), Some(Reason::NothingToGain))),
         ("b.json", report("2.0", Some(2), Some(Reason::NotAsked))),
@@ -60,7 +60,7 @@ fn jobs_are_sorted_by_their_predicted_gain() {
     ] {
         fs::write(directory.join(name), text).unwrap();
     }
-    let output = cartograph("site").arg(directory.path()).output();
+    let output = cartograph("known").arg(directory.path()).output();
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 6, "{text}");
@@ -69,7 +69,7 @@ fn jobs_are_sorted_by_their_predicted_gain() {
         (1, ["67 %", "6 -> 2", "2.0", "ranks kept: reorder = 0"]),
         (2, ["50 %", "6 -> 3", "3", "ranks kept: disabled by CARTOGRAPH_REORDER"]),
         (3, ["-", "8", "1", "nothing to gain"]),
-        (4, ["-", "8", "4", "ranks reordered in topologies of 1 kinds"]),
+        (4, ["-", "8", "4", "ranks reordered in 1 kinds of topologies"]),
         (5, ["-", "8", "5", "no topology"]),
     ] {
         for word in words {
@@ -78,7 +78,8 @@ fn jobs_are_sorted_by_their_predicted_gain() {
     }
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("1 of 6 files are not reports"), "{said}");
-    let least = cartograph("site --least 60").arg(directory.path()).output();
+    let least = cartograph("known --least 60").arg(directory.path()).output();
     assert_eq!(String::from_utf8(least.stdout).unwrap().lines().count(), 2);
-    cartograph("site /nowhere").fails(1, "cannot read /nowhere");
+    cartograph("known /nowhere").fails(1, "cannot read /nowhere");
+    cartograph("known --least 60").fails(2, "REPORTS");
 }
