@@ -16,7 +16,7 @@ pub(crate) struct Handle(NonNull<c_void>);
 
 // SAFETY: any thread may use and release the loader's handles.
 unsafe impl Send for Handle {}
-// SAFETY: as above.
+// SAFETY: any thread may use and release the loader's handles.
 unsafe impl Sync for Handle {}
 
 impl Handle {
@@ -32,7 +32,7 @@ impl Handle {
             let text = unsafe { libc::dlerror() };
             match text.is_null() {
                 true => "it cannot be loaded".into(),
-                // SAFETY: as above.
+                // SAFETY: a string of the thread's own, since it is not null.
                 false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
             }
         })

@@ -18,7 +18,7 @@ macro_rules! names {
         unsafe extern "C" fn profiled($($arg: $ty),*) -> $result {
             static NEXT: $crate::next::Next =
                 $crate::next::Next::new(concat!("P", stringify!($name), "\0"));
-            // SAFETY: as above.
+            // SAFETY: the caller keeps the standard's contract for this call.
             unsafe { $call(&NEXT, $($arg),*) }
         }
 

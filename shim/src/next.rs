@@ -40,7 +40,7 @@ pub unsafe extern "C" fn find_next(name: *const c_char) -> *mut c_void {
     match unsafe { core::mem::transmute::<*mut c_void, Option<Find>>(finder) } {
         // SAFETY: as the caller promises.
         Some(find) => unsafe { find(name) },
-        // SAFETY: as above; searches the libraries that follow this one in symbol order.
+        // SAFETY: a string, as the caller promises; searches the libraries that follow this one in symbol order.
         None => unsafe { libc::dlsym(libc::RTLD_NEXT, name) },
     }
 }

@@ -37,7 +37,7 @@ macro_rules! export {
         $(#[$doc])*
         #[unsafe(export_name = concat!("P", stringify!($name)))]
         unsafe extern "C" fn profiled($($arg: $ty),*) -> ::core::ffi::c_int {
-            // SAFETY: as above.
+            // SAFETY: the caller keeps the standard's contract for this call.
             unsafe { $call($($arg),*) }
         }
 
@@ -75,7 +75,7 @@ macro_rules! query {
 
             #[inline(always)]
             unsafe fn call($comm: MPI_Comm, $($arg: $ty),*) -> ::core::ffi::c_int {
-                // SAFETY: as above.
+                // SAFETY: the caller keeps the standard's contract for this call.
                 unsafe {
                     match $crate::host::attributes::$by::known($comm) {
                         Some(found) if $body(found, $($arg),*).is_ok() => $crate::host::sys::CG_SUCCESS,

@@ -81,7 +81,7 @@ macro_rules! neighbor {
             unsafe fn nonblocking(
                 $($arg: $ty,)* comm: MPI_Comm, request: *mut MPI_Request,
             ) -> Result {
-                // SAFETY: as above.
+                // SAFETY: the caller keeps the standard's contract for this call.
                 unsafe { $body::<C>($($arg,)* comm, Run::Request(neighbor::Start::Now, request)) }
             }
             export! {

@@ -26,10 +26,10 @@ unsafe extern "C" fn MPI_Group_from_session_pset(
 /// Closes a session. MPI 4.1, 11.3.1.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPI_Session_finalize(session: *mut MPI_Session) -> c_int {
-    // SAFETY: as above. The host rejects a null pointer.
+    // SAFETY: the caller keeps the standard's contract for this call. The host rejects a null pointer.
     let handle = unsafe { session.as_ref() }.copied();
     let host = || {
-        // SAFETY: as above.
+        // SAFETY: the caller keeps the standard's contract for this call.
         unsafe { sys::cg_session_finalize(session) }
     };
     match handle {

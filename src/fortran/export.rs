@@ -25,7 +25,8 @@ macro_rules! fortran {
                 // the address of every argument.
                 let body = || -> $crate::host::Result { unsafe { $body } };
                 #[allow(unused_unsafe, reason = "without a communicator nothing is converted")]
-                // SAFETY: as above.
+                // SAFETY: the caller keeps the standard's contract for this call; Fortran passes the address of every
+                // argument.
                 let comm = || unsafe { $comm };
                 let code = $crate::host::errors::conclude(stringify!($name), comm, body());
                 if !ierror.is_null() {
@@ -94,7 +95,8 @@ macro_rules! fortran_query {
                 $($arg: $ty,)*
                 ierror: *mut $crate::fortran::pointers::Fint,
             ) {
-                // SAFETY: as above.
+                // SAFETY: the caller keeps the standard's contract for this call; Fortran passes the address of every
+                // argument.
                 unsafe {
                     let comm = comm_from($comm);
                     let answer = $crate::abi::pointers::answer(
@@ -111,7 +113,8 @@ macro_rules! fortran_query {
                 $($arg: $ty,)*
                 ierror: *mut $crate::fortran::pointers::Fint,
             ) {
-                // SAFETY: as above.
+                // SAFETY: the caller keeps the standard's contract for this call; Fortran passes the address of every
+                // argument.
                 unsafe {
                     match $crate::host::attributes::$by::known(comm_from($comm)) {
                         Some(found) if body(found, $($arg),*).is_ok() => {

@@ -11,7 +11,7 @@ pub(in crate::host) struct Group(*mut c_void);
 
 // SAFETY: a handle of the host, which is only read, and freed once. MPI allows that on any thread.
 unsafe impl Send for Group {}
-// SAFETY: as above.
+// SAFETY: a handle of the host, which is only read, on any thread.
 unsafe impl Sync for Group {}
 
 impl Group {

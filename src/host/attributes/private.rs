@@ -73,7 +73,7 @@ struct Shared {
 
 // SAFETY: the host's handle, which any thread of the process may use under MPI's rules.
 unsafe impl Send for Shared {}
-// SAFETY: as above; its mutable state is atomic.
+// SAFETY: the host's handle, which any thread of the process may use under MPI's rules; its mutable state is atomic.
 unsafe impl Sync for Shared {}
 
 impl Private {

@@ -67,7 +67,7 @@ pub(super) struct AlltoallwArgs {
 
 // SAFETY: the host's handles, which any thread of the process may use under MPI's rules.
 unsafe impl Send for AlltoallwArgs {}
-// SAFETY: as above; nothing in it changes.
+// SAFETY: the host's handles, which any thread of the process may use under MPI's rules; nothing in it changes.
 unsafe impl Sync for AlltoallwArgs {}
 
 /// The arrays of one side of an all-to-all, one entry per process, with counts of 0 for processes that are not

@@ -123,7 +123,7 @@ impl Pending<'_> {
             .and_then(|()| {
                 self.post((sends, receives.len()), send, |address, block, end, request| {
                     let Described { count, datatype, .. } = block;
-                    // SAFETY: as above.
+                    // SAFETY: the program vouches for its buffer, as described by count and datatype.
                     unsafe {
                         let (peer, tag, comm) =
                             (end.rank, private.tag(end.pairing), private.comm().0);

@@ -127,7 +127,7 @@ pub(super) struct Arguments {
 
 // SAFETY: the host's handles, which any thread of the process may use under MPI's rules.
 unsafe impl Send for Arguments {}
-// SAFETY: as above; nothing in it changes.
+// SAFETY: the host's handles, which any thread of the process may use under MPI's rules; nothing in it changes.
 unsafe impl Sync for Arguments {}
 
 impl Arguments {

@@ -25,7 +25,7 @@ pub(crate) struct SelfComm {
 
 // SAFETY: the host's handle, which any thread of the process may use under MPI's rules.
 unsafe impl Send for SelfComm {}
-// SAFETY: as above; its mutable state is atomic.
+// SAFETY: the host's handle, which any thread of the process may use under MPI's rules; its mutable state is atomic.
 unsafe impl Sync for SelfComm {}
 
 impl SelfComm {

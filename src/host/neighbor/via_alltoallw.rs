@@ -115,7 +115,7 @@ fn complete(self_comm: &HostComm) -> Result<MPI_Request> {
     let [receiving, sending] = &mut requests;
     // SAFETY: messages without data.
     quiet(unsafe { sys::PMPI_Irecv(nothing, 0, byte, 0, 0, self_comm.0, receiving) })?;
-    // SAFETY: as above; a receive is waiting for the message.
+    // SAFETY: a message without data, for which a receive is waiting.
     let sent = unsafe {
         match sys::PMPI_Isend(nothing, 0, byte, 0, 0, self_comm.0, sending) {
             sys::CG_SUCCESS => sys::PMPI_Waitall(1, sending, sys::cg_statuses_ignore().cast()),

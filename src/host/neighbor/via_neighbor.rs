@@ -31,7 +31,7 @@ struct HostFunctions(sys::cg_graph_functions);
 
 // SAFETY: addresses of functions, which any thread may call.
 unsafe impl Send for HostFunctions {}
-// SAFETY: as above; nothing in it changes.
+// SAFETY: addresses of functions, which any thread may call; nothing in it changes.
 unsafe impl Sync for HostFunctions {}
 
 impl HostFunctions {

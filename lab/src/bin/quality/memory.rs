@@ -28,13 +28,13 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         NOW.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as above.
+        // SAFETY: the caller's promises are those of the system's allocator.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         taken(layout.size());
-        // SAFETY: as above.
+        // SAFETY: the caller's promises are those of the system's allocator.
         unsafe { System.alloc_zeroed(layout) }
     }
 }
