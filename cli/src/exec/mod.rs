@@ -134,7 +134,8 @@ fn program(arguments: &Arguments) -> Result<PathBuf> {
     })
 }
 
-/// Preloads the libraries that the options need, or warns that the program runs without them.
+/// Preloads the libraries that the options need, or warns that the program runs without them. True if the library of
+/// topologies is one of them.
 fn set_libraries(
     command: &mut Command,
     arguments: &Arguments,
