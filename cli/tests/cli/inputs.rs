@@ -44,7 +44,7 @@ struct Inputs {
 
 impl Inputs {
     fn new(name: &str) -> Self {
-        let bench = Bench::exchanging(&format!("inputs-{name}"), false, FEW, false);
+        let bench = Bench::exchanging(&format!("inputs-{name}"), false, FEW);
         let stub = format!("{}/../tests/launchers/orterun", env!("CARGO_MANIFEST_DIR"));
         let stub = fs::read_to_string(stub).unwrap().replace("#!/bin/sh\n", LAUNCHER);
         bench.script("mpiexec", &stub);

@@ -2,12 +2,9 @@
 //! jobs.
 
 use super::evidence::{Run, pairs};
-use super::measure::lower_median;
 
-/// The assumed noise of a run, as the standard deviation of the logarithm of its time, and the number of runs that this
-/// assumption counts for.
+/// The assumed noise of a run, as the standard deviation of the logarithm of its time.
 pub(super) const NOISE: f64 = 0.08;
-const NOISE_RUNS: f64 = 2.0;
 
 /// The same for runs on nodes of different shapes.
 pub(super) const NOISE_OF_SHAPES: f64 = 0.1;
@@ -83,25 +80,6 @@ fn trust(tried: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
         under += certain * predicted * predicted;
     }
     (over / under).clamp(0.0, 1.0)
-}
-
-/// A difference of more than this number of usual ones counts as one of that size: some runs are disturbed.
-const DISTURBED: f64 = 3.0;
-
-/// The variance of the logarithm of a run's time, starting from the assumed deviation `before`: estimated from
-/// consecutive runs of one arm and group, so that slow changes of the machine do not count.
-pub(super) fn noise(runs: &[Run], before: f64) -> f64 {
-    let mut squares = Vec::new();
-    for (at, run) in runs.iter().enumerate() {
-        let alike = |other: &&Run| other.arm == run.arm && other.group == run.group;
-        if let Some(other) = runs[..at].iter().rev().find(alike) {
-            squares.push((run.seconds / other.seconds).ln().powi(2) / 2.0);
-        }
-    }
-    // Of the squares of normally distributed numbers, half are below this part of the mean.
-    let usual = before.powi(2).max(lower_median(&squares).unwrap_or(0.0) / 0.455);
-    let sum: f64 = squares.iter().map(|square| square.min(DISTURBED.powi(2) * usual)).sum();
-    (sum + NOISE_RUNS * before.powi(2)) / (squares.len() as f64 + NOISE_RUNS)
 }
 
 /// The measured logarithm of an arm's gain over another, and its variance. It is the median of comparisons, of which

@@ -1,7 +1,5 @@
 //! The entry of a program: the facts learned about it, in a file of the store.
 
-mod old;
-
 use cartograph_shim::splitmix::mix;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +9,7 @@ use super::kind::Kind;
 pub const SCHEMA: u32 = 3;
 
 /// The most runs that are kept; sums cover all runs.
-const MOST_RUNS: usize = 300;
+pub(super) const MOST_RUNS: usize = 300;
 
 /// The most arguments that are known to name files that jobs write.
 const MOST_OUTPUTS: usize = 100;
@@ -50,7 +48,7 @@ pub struct Entry {
     /// The placements in which the program failed since it last failed in the default order, each with the number of
     /// runs that were completed before.
     #[serde(default)]
-    failed: Vec<(String, u64)>,
+    pub(super) failed: Vec<(String, u64)>,
 }
 
 /// A completed run.
@@ -132,51 +130,6 @@ impl Entry {
             totals: Totals::default(),
             failed: Vec::new(),
         }
-    }
-
-    /// The entry as the text of its file.
-    pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("all keys are strings") + "\n"
-    }
-
-    /// Parses an entry's file.
-    ///
-    /// # Errors
-    ///
-    /// Why the file is not used.
-    pub fn parse(text: &str) -> Result<Self, Unusable> {
-        #[derive(Deserialize)]
-        struct Version {
-            schema: u32,
-        }
-        let wrong = |error: serde_json::Error| {
-            let reason = cartograph_traffic::printable(&error.to_string());
-            Unusable::Wrong(format!("is not an entry: {reason}"))
-        };
-        let Version { schema } = serde_json::from_str(text).map_err(wrong)?;
-        let entry: Self = match schema {
-            SCHEMA => serde_json::from_str(text).map_err(wrong)?,
-            old::SCHEMA => serde_json::from_str::<old::Old>(text).map_err(wrong)?.entry(),
-            other => return Err(Unusable::Version(other)),
-        };
-        let orders = entry.runs.iter().map(|run| &run.order);
-        let texts = orders.chain(entry.failed.iter().map(|(order, _)| order)).chain([
-            &entry.program,
-            &entry.build,
-            &entry.mpi,
-        ]);
-        if { texts }.any(|text| text.contains(char::is_control)) {
-            return Err(Unusable::Wrong("has control characters".to_owned()));
-        }
-        let is_time = |seconds: f64| seconds.is_finite() && seconds > 0.0;
-        let is_right = |run: &Past| {
-            entry.kind(run.kind).is_some()
-                && [run.units, run.seconds, run.predicted].into_iter().all(is_time)
-        };
-        if !entry.runs.iter().all(is_right) {
-            return Err(Unusable::Wrong("has an invalid run".to_owned()));
-        }
-        Ok(entry)
     }
 
     /// Notes arguments that name files that a job has written.

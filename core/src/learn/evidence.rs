@@ -5,8 +5,7 @@
 //! normally distributed effects, a test martingale: by Ville's inequality it exceeds 1/alpha with probability at most
 //! alpha, over all checks together.
 
-use super::belief::noise;
-use super::measure::median;
+use super::measure::{Gain, LEAST_NOISE, lower_median, median};
 
 /// The level of intervals in output: 95 %.
 pub const SHOWN: f64 = 0.05;
@@ -17,9 +16,6 @@ pub const CLAIMED: f64 = 0.01;
 
 /// The variance of effects, in units of the noise, over which the test is a mixture.
 const EFFECTS: f64 = 9.0;
-
-/// Times that agree more closely do so by chance, or because of the clock's resolution.
-const LEAST_NOISE: f64 = 0.003;
 
 /// A completed run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,19 +28,6 @@ pub struct Run {
     pub shape: u64,
     /// The time from `MPI_Init` to `MPI_Finalize`.
     pub seconds: f64,
-}
-
-/// The speed of an arm relative to the default order.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gain {
-    /// The geometric mean.
-    pub mean: f64,
-    /// The lower limit of the interval.
-    pub least: f64,
-    /// The upper limit.
-    pub most: f64,
-    /// The number of comparisons.
-    pub pairs: usize,
 }
 
 /// The gain of an arm with its interval at a level, such as [`SHOWN`]; `None` if there are too few runs for one.
@@ -149,6 +132,28 @@ pub(super) fn pairs(runs: &[Run], one: usize, arm: usize) -> Vec<Pair> {
         }
     }
     found
+}
+
+/// The number of runs for which the assumed noise counts.
+const NOISE_RUNS: f64 = 2.0;
+
+/// A difference of more than this number of usual ones counts as one of that size: some runs are disturbed.
+const DISTURBED: f64 = 3.0;
+
+/// The variance of the logarithm of a run's time, starting from the assumed deviation `before`: estimated from
+/// consecutive runs of one arm and group, so that slow changes of the machine do not count.
+pub(super) fn noise(runs: &[Run], before: f64) -> f64 {
+    let mut squares = Vec::new();
+    for (at, run) in runs.iter().enumerate() {
+        let alike = |other: &&Run| other.arm == run.arm && other.group == run.group;
+        if let Some(other) = runs[..at].iter().rev().find(alike) {
+            squares.push((run.seconds / other.seconds).ln().powi(2) / 2.0);
+        }
+    }
+    // Of the squares of normally distributed numbers, half are below this part of the mean.
+    let usual = before.powi(2).max(lower_median(&squares).unwrap_or(0.0) / 0.455);
+    let sum: f64 = squares.iter().map(|square| square.min(DISTURBED.powi(2) * usual)).sum();
+    (sum + NOISE_RUNS * before.powi(2)) / (squares.len() as f64 + NOISE_RUNS)
 }
 
 /// The mean and the standard deviation of at least two numbers.

@@ -2,10 +2,21 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::evidence::Gain;
-
 /// Runs whose times agree more closely do so by chance, or because of the clock's resolution.
-const LEAST_NOISE: f64 = 0.003;
+pub(super) const LEAST_NOISE: f64 = 0.003;
+
+/// The speed of an arm relative to the default order, or of one variant to another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gain {
+    /// The geometric mean.
+    pub mean: f64,
+    /// The lower limit of the interval.
+    pub least: f64,
+    /// The upper limit.
+    pub most: f64,
+    /// The number of comparisons.
+    pub pairs: usize,
+}
 
 /// The speed of one variant relative to another, from at least two pairs of runs: the mean of the logarithms of their
 /// ratios. An interval at a level of 0.05 contains the true speed in 95 % of cases, if the number of runs does not

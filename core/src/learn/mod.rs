@@ -13,12 +13,14 @@ mod next;
 mod policy;
 pub mod simulate;
 mod spent;
+mod stored;
 mod traffic;
 mod windows;
 
 pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
-pub use evidence::{CLAIMED, Gain, Run, SHOWN, gain, is_compared, median_times};
+pub use evidence::{CLAIMED, Run, SHOWN, gain, is_compared, median_times};
 pub use history::Placement;
 pub use kind::{Guess, Kind, Noted, Seen};
+pub use measure::Gain;
 pub use policy::{Choice, Conditions, Reason};
 pub use traffic::Traffic;

@@ -7,8 +7,8 @@
 
 use cartograph_shim::splitmix::mix;
 
-use super::belief::{Belief, NOISE, NOISE_OF_SHAPES, beliefs, measured, noise};
-use super::evidence::{COMPARED, Run, pairs};
+use super::belief::{Belief, NOISE, NOISE_OF_SHAPES, beliefs, measured};
+use super::evidence::{COMPARED, Run, noise, pairs};
 use super::measure::{lower_median, median};
 use super::spent::{Spent, WINDOW};
 

@@ -1,6 +1,6 @@
 //! The kinds of histories.
 
-use super::{Chance, Digests, Other, Program, Shape, Turns};
+use super::program::{Chance, Digests, Other, Program, Shape, Turns};
 
 /// The measured gain and noise of a program: its speed as tuned relative to the default order, and the standard
 /// deviation of the logarithm of a run's time.

@@ -2,7 +2,8 @@
 
 use cartograph_shim::splitmix::mix;
 
-use super::{Chance, History, Kind, Measured};
+use super::histories::{Kind, Measured};
+use super::program::{Chance, History};
 
 /// The summary of many histories of a kind.
 #[derive(Debug, Clone, Copy)]

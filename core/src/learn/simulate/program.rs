@@ -1,22 +1,15 @@
-//! Simulated histories of jobs, to measure the gains and losses of the policy: each job's kind of work is guessed, its
-//! placement chosen, and its time learned, as `cartograph run` does.
-
-mod histories;
-mod summary;
+//! A program whose jobs are simulated.
 
 use cartograph_shim::splitmix::mix;
 use cartograph_traffic::Work;
 
-pub use histories::{KINDS, Kind, Measured};
-pub use summary::{Summary, summary};
-
-use super::entry::{Entry, Past};
-use super::evidence::{CLAIMED, gain};
-use super::history::Placement;
-use super::kind::Seen;
-use super::policy::Conditions;
-use super::spent::WINDOW;
-use super::traffic::Traffic;
+use crate::learn::entry::{Entry, Past};
+use crate::learn::evidence::{CLAIMED, gain};
+use crate::learn::history::Placement;
+use crate::learn::kind::Seen;
+use crate::learn::policy::Conditions;
+use crate::learn::spent::WINDOW;
+use crate::learn::traffic::Traffic;
 
 /// The number of processes of simulated jobs.
 const RANKS: u32 = 4;

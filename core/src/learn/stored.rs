@@ -1,17 +1,64 @@
-//! Entries of the previous format, in which a program had one traffic, and inputs were distinguished by their work.
+//! The file of an entry, in the present format and in the previous one.
 
 use cartograph_traffic::{Work, partner_weight};
 use serde::Deserialize;
 
-use super::{Entry, Past, Totals};
-use crate::learn::kind::{Kind, pattern};
-use crate::learn::traffic::Traffic;
+use super::entry::{Entry, MOST_RUNS, Past, SCHEMA, Totals, Unusable};
+use super::kind::{Kind, pattern};
+use super::traffic::Traffic;
 
-/// Its version.
-pub(super) const SCHEMA: u32 = 2;
+/// The version of the previous format, in which a program had one traffic, and inputs were distinguished by their work.
+const OLD_SCHEMA: u32 = 2;
+
+impl Entry {
+    /// The entry as the text of its file.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("all keys are strings") + "\n"
+    }
+
+    /// Parses an entry's file.
+    ///
+    /// # Errors
+    ///
+    /// Why the file is not used.
+    pub fn parse(text: &str) -> Result<Self, Unusable> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u32,
+        }
+        let wrong = |error: serde_json::Error| {
+            let reason = cartograph_traffic::printable(&error.to_string());
+            Unusable::Wrong(format!("is not an entry: {reason}"))
+        };
+        let Version { schema } = serde_json::from_str(text).map_err(wrong)?;
+        let entry: Self = match schema {
+            SCHEMA => serde_json::from_str(text).map_err(wrong)?,
+            OLD_SCHEMA => serde_json::from_str::<Old>(text).map_err(wrong)?.entry(),
+            other => return Err(Unusable::Version(other)),
+        };
+        let orders = entry.runs.iter().map(|run| &run.order);
+        let texts = orders.chain(entry.failed.iter().map(|(order, _)| order)).chain([
+            &entry.program,
+            &entry.build,
+            &entry.mpi,
+        ]);
+        if { texts }.any(|text| text.contains(char::is_control)) {
+            return Err(Unusable::Wrong("has control characters".to_owned()));
+        }
+        let is_time = |seconds: f64| seconds.is_finite() && seconds > 0.0;
+        let is_right = |run: &Past| {
+            entry.kind(run.kind).is_some()
+                && [run.units, run.seconds, run.predicted].into_iter().all(is_time)
+        };
+        if !entry.runs.iter().all(is_right) {
+            return Err(Unusable::Wrong("has an invalid run".to_owned()));
+        }
+        Ok(entry)
+    }
+}
 
 #[derive(Deserialize)]
-pub(super) struct Old {
+struct Old {
     program: String,
     build: String,
     processes: u32,
@@ -40,7 +87,7 @@ struct Run {
 
 impl Old {
     /// The entry in the present format. The traffic is that of the first work.
-    pub(super) fn entry(self) -> Entry {
+    fn entry(self) -> Entry {
         let Self { program, build, processes, mpi, traffic, works, runs, totals, failed } = self;
         let mut entry = Entry { mpi, totals, failed, ..Entry::new(&program, &build, processes) };
         entry.kinds = (0..).zip(works).map(|(id, work)| Kind::new(id, work)).collect();
@@ -57,7 +104,7 @@ impl Old {
             if let Some(kind) = entry.kinds.get_mut(kind as usize) {
                 kind.last = at;
             }
-            let is_first = at == 0 && order.is_empty() && totals.runs as usize <= super::MOST_RUNS;
+            let is_first = at == 0 && order.is_empty() && totals.runs as usize <= MOST_RUNS;
             entry.runs.push(Past {
                 kind,
                 units: 1.0,

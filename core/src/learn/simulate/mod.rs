@@ -1,0 +1,10 @@
+//! Simulated histories of jobs, to measure the gains and losses of the policy: each job's kind of work is guessed, its
+//! placement chosen, and its time learned, as `cartograph run` does.
+
+mod histories;
+mod program;
+mod summary;
+
+pub use histories::{KINDS, Kind, Measured};
+pub use program::{Chance, Digests, History, Other, Program, Shape, Turns};
+pub use summary::{Summary, summary};
