@@ -6,6 +6,7 @@
 mod belief;
 mod entry;
 mod evidence;
+mod guess;
 mod history;
 mod kind;
 pub mod measure;
@@ -19,8 +20,9 @@ mod windows;
 
 pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
 pub use evidence::{CLAIMED, Run, SHOWN, gain, is_compared, median_times};
+pub use guess::{Guess, Noted, Seen};
 pub use history::Placement;
-pub use kind::{Guess, Kind, Noted, Seen};
+pub use kind::Kind;
 pub use measure::Gain;
 pub use policy::{Choice, Conditions, Reason};
 pub use traffic::Traffic;

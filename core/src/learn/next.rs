@@ -2,8 +2,8 @@
 
 use super::entry::Entry;
 use super::evidence::{COMPARED, median_times};
+use super::guess::Guess;
 use super::history::Placement;
-use super::kind::Guess;
 use super::policy::{self, Choice, Conditions, Known, Reason};
 
 /// A placement for several kinds of work may not be slower than this in any of them.

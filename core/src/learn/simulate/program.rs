@@ -5,8 +5,8 @@ use cartograph_traffic::Work;
 
 use crate::learn::entry::{Entry, Past};
 use crate::learn::evidence::{CLAIMED, gain};
+use crate::learn::guess::Seen;
 use crate::learn::history::Placement;
-use crate::learn::kind::Seen;
 use crate::learn::policy::Conditions;
 use crate::learn::spent::WINDOW;
 use crate::learn::traffic::Traffic;
