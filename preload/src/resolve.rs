@@ -148,6 +148,7 @@ fn end_alone(why: &str) -> ! {
 
 /// Loads the library if the MPI is loaded with the program. Later the program may have used up file descriptors or
 /// memory, or see other files. If it fails, the program may never call these functions: the first call tries again.
+#[cfg(not(test))]
 extern "C" fn at_load() {
     if mpi::is_at_start() {
         load_early();
@@ -156,6 +157,7 @@ extern "C" fn at_load() {
 
 #[cold]
 #[inline(never)]
+#[cfg(not(test))]
 fn load_early() {
     let objects = Objects::mapped();
     if let LoadedMpi::AtStart(mpi) = mpi::of(&objects, at_load as *const () as usize)

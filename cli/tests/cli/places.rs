@@ -50,7 +50,7 @@ fn a_job_starts_the_launcher_once_if_the_last_one_confirmed_its_places() {
     assert_eq!(starts, "vwj");
     // The rank file is new.
     let (said, starts) = jobs.run(&[]);
-    has(&said, ": 2.00x the speed");
+    has(&said, "(predicted 1.88x)");
     assert_eq!(starts, "pj", "{said}");
     assert_eq!(jobs.run(&[]).1, "j");
     // Another program, on other nodes than those that were assumed.
@@ -92,7 +92,7 @@ fn a_rejected_rank_file_is_tried_again_in_the_next_job() {
     has(&said, "the launcher rejected the rank file; the job ran unchanged");
     assert_eq!(starts, "wpj");
     let (said, _) = jobs.run(&[("PBS_JOBID", "5")]);
-    has(&said, ": 2.00x the speed");
+    has(&said, "(predicted 1.88x)");
 }
 
 #[test]
