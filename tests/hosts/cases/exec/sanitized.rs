@@ -16,7 +16,7 @@ pub(super) fn run(session: &mut Session<'_>) {
         let program = word(&session.compile(kind, STEPS, &options)).to_owned();
         session.preloaded.clear();
         // Some systems place a program where a sanitizer cannot use it, and two processes of MPICH 5 crash under it.
-        if !session.run(2, &SETTINGS, &[&program]) && kind == "thread" {
+        if !session.run(2, &SETTINGS, &[&program, "self"]) && kind == "thread" {
             continue;
         }
         let recorded = session.work(&format!("recorded.{kind}"));
