@@ -1,6 +1,6 @@
 /* Shared by the benchmarks: functions of the host and of Cartograph in one process, timed alternately.
  *
- * Cartograph is preloaded or linked, so its functions are those that a program calls; the host's come from the
+ * Cartograph is preloaded or linked, so a program calls its functions; the host's come from the
  * library that contains PMPI_Comm_rank. Lines on stdout are
  *
  *     part case degree processes unit host cartograph

@@ -1,5 +1,5 @@
 /* Calls on a stack of the program's own, as that of a coroutine, between two pages that cannot be read. Its first function
- * was called by none, so nothing can be known of what is above. */
+ * has no caller, so the memory above its stack is unknown. */
 #include "../check.h"
 
 #include <sys/mman.h>

@@ -70,7 +70,7 @@ static void await(const char *directory)
         usleep(1000);
 }
 
-/* Lets the MPI connect all processes and load what it needs for communicators while it can. */
+/* Exchanges messages and splits a communicator while the MPI can still connect processes and load files for that. */
 static void connect_all(int rank, int size)
 {
     MPI_Comm copy, all;

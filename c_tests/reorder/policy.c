@@ -107,7 +107,7 @@ static void grid_ranks_on_world(int reorder)
     MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &mapped);
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, reorder, &made);
     MPI_Comm_rank(made, &me);
-    /* None is told of a rank that it would not get. */
+    /* MPI_Cart_map returns the rank that the constructor would give. */
     CHECK(!reorder || mapped == me || !one_setting);
     MPI_Cart_get(made, 2, found, periods, coords);
     for (int i = 0; i < 2; i++) {

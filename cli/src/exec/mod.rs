@@ -189,7 +189,7 @@ fn set_profile(
     });
     match settings {
         Ok((settings, orders_world)) => {
-            // What the user sets counts more than the order that a profile asks for.
+            // The user's setting takes precedence over the profile's.
             let settings = settings.into_iter().filter(|(name, value)| {
                 *name != REORDER_VARIABLE || value == "off" || leaves_reordering_open()
             });

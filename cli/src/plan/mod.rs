@@ -78,7 +78,7 @@ fn formats(arguments: &Arguments) -> Result<Vec<(Format, PathBuf)>> {
     Ok(formats)
 }
 
-/// Checks that every output has a place of its own. Returns whether one of the files is stdout.
+/// Checks that no two outputs have the same file; true if one of them is stdout.
 fn check_outputs(files: &[&PathBuf], json: bool) -> Result<bool> {
     let (on_stdout, files): (Vec<&PathBuf>, Vec<&PathBuf>) =
         files.iter().partition(|file| file.as_os_str() == "-");

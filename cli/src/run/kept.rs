@@ -82,7 +82,7 @@ impl Kept {
     }
 
     /// The places of the last job, if this one has the same: outside an allocation, only if the line or its host files
-    /// name the nodes, so that a rank file names those that the launcher itself would use.
+    /// name the nodes, so that a rank file names nodes that the launcher itself would use.
     pub(super) fn own(&self) -> Option<&Places> {
         let own = self.facts.own.as_ref()?;
         (self.is_allocation || own.hosts().all(|host| names(&self.texts, host))).then_some(own)

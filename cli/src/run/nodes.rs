@@ -90,7 +90,7 @@ impl Nodes {
         self.kept.gives_up(store, program);
     }
 
-    /// What the lesson of the job needs of them.
+    /// The facts about these nodes that the end of the job is compared with.
     pub(super) fn assumed(&self) -> Assumed {
         let Self { own, machine, shape, names, kept } = self;
         let node_of = machine.nodes().to_vec();

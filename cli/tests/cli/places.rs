@@ -53,7 +53,7 @@ fn a_job_starts_the_launcher_once_if_the_last_one_confirmed_its_places() {
     has(&said, "(predicted 1.88x)");
     assert_eq!(starts, "pj", "{said}");
     assert_eq!(jobs.run(&[]).1, "j");
-    // Another program, on other nodes than those that were assumed.
+    // Another program, whose nodes differ from the assumed ones.
     let elsewhere = [("NODES", "4 4 4 4 1 1 1 1 2 2 2 2 3 3 3 3")];
     let (said, starts) = jobs.with("run --as other", &elsewhere);
     has(&said, "% of the time; its nodes were not those of earlier jobs");

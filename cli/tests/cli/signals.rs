@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 }
 "#;
 
-/// A job in a process group of its own.
+/// A job in a separate process group.
 struct Job {
     child: Child,
     out: PathBuf,

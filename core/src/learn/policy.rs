@@ -110,7 +110,7 @@ pub(super) fn choose(known: &Known<'_>, conditions: &Conditions) -> Choice {
     let here: Vec<Run> = known.runs.iter().copied().filter(is_here).collect();
     if here.iter().any(|run| run.arm == 0) {
         let noise = noise(&here, NOISE);
-        // What was measured before the machine has changed no longer counts.
+        // Times from before a change of the machine no longer count.
         let late = &here[last_change(&here, noise)..];
         let first = known.first.filter(|_| late.len() == here.len());
         let is_changed = late.len() < here.len();
