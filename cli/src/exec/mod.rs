@@ -2,13 +2,13 @@
 //! and the program runs anyway: the other ranks would wait for it.
 
 pub(crate) mod libraries;
+mod preload;
 mod profile;
 pub(crate) mod program;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,11 +18,10 @@ use cartograph_core::launcher;
 use cartograph_core::machine::{names_a_file, parse_sizes};
 use cartograph_core::mapping::Weights;
 use cartograph_core::profile::Profile;
-use cartograph_shim::elf::{RECORDER, WORLD};
 
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
-use libraries::LibraryDirectory;
+use preload::{With, preload};
 use program::find_program;
 
 #[derive(clap::Args)]
@@ -223,88 +222,6 @@ fn leaves_reordering_open() -> bool {
     word.is_empty() || word.to_str().and_then(|word| word.parse().ok()) == Some(Policy::default())
 }
 
-/// The libraries to preload.
-#[derive(Clone, Copy)]
-struct With {
-    recorder: bool,
-    library: bool,
-    /// The library that reorders MPI_COMM_WORLD.
-    world: bool,
-}
-
-/// The value of `LD_PRELOAD`: libraries in front of those already preloaded.
-fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
-    if program::loader(program).is_some_and(|loader| loader.is_empty()) {
-        return Err(Failure::usage(format!(
-            "{} is linked statically, so nothing can be preloaded; link libcartograph.a with it",
-            program.display()
-        )));
-    }
-    let place = LibraryDirectory::find()?;
-    let folder = mpi.map(|name| place.of_mpi(name)).transpose()?;
-    let wrapper = |name: &str, file: &str| {
-        let of = match &folder {
-            Some(folder) => Some(folder.join(file)),
-            None => program::linked_mpi(program),
-        };
-        place.wrapper(name, of.as_deref())
-    };
-    let mut all = Vec::new();
-    if with.recorder {
-        all.push(wrapper("record", RECORDER)?);
-    }
-    if with.library {
-        all.push(place.library());
-    }
-    if with.world {
-        all.push(wrapper("world", WORLD)?);
-    }
-    let breaks = |file: &&PathBuf| {
-        file.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte))
-    };
-    if let Some(file) = all.iter().find(breaks) {
-        return Err(Failure::usage(format!(
-            "the loader cannot preload {}, because of the space or colon in its path; move it",
-            file.display()
-        )));
-    }
-    let others = env::var_os("LD_PRELOAD").unwrap_or_default();
-    let all: Vec<OsString> = all.into_iter().map(PathBuf::into_os_string).collect();
-    let (recorder, libraries) = all.split_at(usize::from(with.recorder));
-    let sanitizer = program::sanitizer(program).map(PathBuf::into_os_string);
-    Ok(among(sanitizer, recorder, libraries, &others))
-}
-
-/// The value of `LD_PRELOAD`. A sanitizer's runtime comes first, the program's own or one that is already preloaded; then
-/// the recorder, since it counts the program's calls. Tools that are already preloaded stay in front of the libraries:
-/// they must see which communicators a program creates. An MPI does not stay in front.
-fn among(
-    sanitizer: Option<OsString>,
-    recorder: &[OsString],
-    libraries: &[OsString],
-    others: &OsStr,
-) -> OsString {
-    let others = others.as_encoded_bytes().split(|byte| b" :".contains(byte));
-    let others = others.filter(|path| !path.is_empty()).map(OsStr::from_bytes);
-    let (mut first, others): (Vec<_>, Vec<_>) =
-        others.partition(|path| program::is_sanitizer(path.as_bytes()));
-    if first.is_empty() {
-        first.extend(sanitizer.as_deref());
-    }
-    let is_mpi = |path: &&OsStr| {
-        let name = path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        name.starts_with(b"libmpi") || name.starts_with(b"libsimgrid")
-    };
-    let tools = others.iter().position(is_mpi).unwrap_or(others.len());
-    let (tools, mpis) = others.split_at(tools);
-    let recorder = recorder.iter().map(OsString::as_os_str);
-    let libraries = libraries.iter().map(OsString::as_os_str);
-    let tools = tools.iter().copied();
-    let all = first.into_iter().chain(recorder).chain(tools).chain(libraries);
-    let all = all.chain(mpis.iter().copied());
-    all.collect::<Vec<_>>().join(OsStr::new(":"))
-}
-
 /// Checks that a report can be written to a file, before the program runs for hours.
 fn report_place(place: &Path) -> std::result::Result<(), String> {
     let there = place.symlink_metadata();
@@ -381,47 +298,4 @@ fn checked_layout(text: &str) -> Result<String> {
             "--layout {text} is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8) nor a file"
         ),
     }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn libraries_are_behind_tools_and_in_front_of_mpis() {
-        let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
-        let value = |recorder, libraries, others| {
-            among(None, &words(recorder), &words(libraries), OsStr::new(others))
-        };
-        assert_eq!(value("", "own", ""), "own");
-        assert_eq!(
-            value("", "own world", "/lib/libtool.so:other.so"),
-            "/lib/libtool.so:other.so:own:world"
-        );
-        assert_eq!(
-            value("", "own", "tool.so /a/libmpich.so.12:libmpi.so"),
-            "tool.so:own:/a/libmpich.so.12:libmpi.so"
-        );
-        assert_eq!(value("record", "", "tool.so:libmpi.so"), "record:tool.so:libmpi.so");
-        assert_eq!(value("record", "own", "libjemalloc.so.2"), "record:libjemalloc.so.2:own");
-    }
-
-    #[test]
-    fn a_sanitizers_runtime_is_first() {
-        let value = |sanitizer: Option<&str>, others: &str| {
-            let words = |word: &str| [OsString::from(word)];
-            among(sanitizer.map(Into::into), &words("record"), &words("own"), OsStr::new(others))
-        };
-        assert_eq!(value(Some("/lib/libasan.so.8"), ""), "/lib/libasan.so.8:record:own");
-        assert_eq!(value(Some("/a/libtsan.so.2"), "tool.so"), "/a/libtsan.so.2:record:tool.so:own");
-        let twice = value(Some("/lib/libasan.so.8"), "tool.so /usr/lib/libasan.so.8");
-        assert_eq!(twice, "/usr/lib/libasan.so.8:record:tool.so:own");
-        assert_eq!(value(None, "libtcmalloc.so.4"), "record:libtcmalloc.so.4:own");
-        for name in ["libhwasan.so.0", "/a/libclang_rt.asan-x86_64.so", "libclang_rt.tsan.so"] {
-            assert!(program::is_sanitizer(name.as_bytes()), "{name}");
-        }
-        for name in ["libasanity.so", "libubsan.so.1", "/libasan.so.8/libtool.so", "lib"] {
-            assert!(!program::is_sanitizer(name.as_bytes()), "{name}");
-        }
-    }
 }
