@@ -41,7 +41,8 @@ pub(crate) fn run() -> Result<()> {
                 );
             }
         }
-        Err(failure) => {
+        Err(fault) => {
+            let failure = output::Failure::from(fault);
             let _ = writeln!(text, "  {}", failure.text);
         }
     }

@@ -1,14 +1,44 @@
 //! Finds the library to preload, and the libraries for MPIs in its directory.
 
+use std::io::{Error, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::{env, fs, io};
 
 use cartograph_shim::elf::{FOLDER, KINDS, LIBRARY, Library, is_trusted};
 use goblin::elf::Elf;
 
 use super::program::own_path;
-use crate::output::{Failure, Result};
+use crate::output::Failure;
+
+/// Why a program cannot run with a library.
+pub(crate) enum Fault {
+    /// It is not installed, or cannot be preloaded into this program: this holds in all processes of a job.
+    NotInstalled(Failure),
+    /// It is there, or may be, but this process cannot use it. Others of the job may use theirs.
+    Unusable(Failure),
+}
+
+use Fault::{NotInstalled, Unusable};
+
+impl Fault {
+    /// The fault of a file.
+    fn of(file: &Path, error: &Error) -> Self {
+        let text = |what: &str| Failure::new(format!("{}{what}", file.display()));
+        match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => NotInstalled(text(" not found")),
+            _ => Unusable(text(&format!(": {error}"))),
+        }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            NotInstalled(failure) | Unusable(failure) => failure,
+        }
+    }
+}
 
 /// The directory of the library to preload.
 pub(crate) struct LibraryDirectory {
@@ -20,36 +50,49 @@ pub(crate) struct LibraryDirectory {
 impl LibraryDirectory {
     /// The directory that the user names, or `lib` next to the command's `bin`: if the command lies elsewhere, other
     /// users may put files next to it.
-    pub(crate) fn find() -> Result<Self> {
+    pub(crate) fn find() -> Result<Self, Fault> {
         let own = env::var_os("CARTOGRAPH_LIB_DIR").filter(|path| !path.is_empty());
-        let place = match own {
-            Some(path) => Self::of(std::path::absolute(path).ok(), None),
+        let found = match own {
+            Some(path) => std::path::absolute(path).and_then(|directory| Self::of(directory, None)),
             None => own_path().and_then(|command| {
-                let bin = command.parent().filter(|folder| folder.ends_with("bin"))?;
+                let bin = command.parent().filter(|folder| folder.ends_with("bin"));
+                let prefix = bin.and_then(Path::parent).ok_or(ErrorKind::NotFound)?;
                 // Not the path, where there may be no file while the command is installed anew.
-                Self::of(Some(bin.parent()?.join("lib")), Some(Path::new("/proc/self/exe")))
+                Self::of(prefix.join("lib"), Some(Path::new("/proc/self/exe")))
             }),
         };
-        place.ok_or_else(|| {
-            Failure::new(format!(
+        found.map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => NotInstalled(Failure::new(format!(
                 "no {LIBRARY} in ../lib of the command; run `make` and `make install`, or set CARTOGRAPH_LIB_DIR to \
                  its directory"
-            ))
+            ))),
+            _ => Unusable(Failure::new(format!("{LIBRARY}: {error}"))),
         })
     }
 
     /// `owned` is a file of the trusted user, by default the library.
-    fn of(directory: Option<PathBuf>, owned: Option<&Path>) -> Option<Self> {
-        let directory = directory?;
+    fn of(directory: PathBuf, owned: Option<&Path>) -> io::Result<Self> {
         let library = directory.join(LIBRARY);
-        let owner = owned.unwrap_or(&library).metadata().ok()?.uid();
-        Some(Self { directory, owner }).filter(|place| place.trusts(&library))
+        let owner = owned.unwrap_or(&library).metadata()?.uid();
+        let place = Self { directory, owner };
+        place.check(&library)?;
+        Ok(place)
+    }
+
+    /// Fails if a file does not exist, or users who are not trusted can have written it.
+    fn check(&self, file: &Path) -> io::Result<()> {
+        let found = file.metadata()?;
+        match is_trusted(found.uid(), found.mode(), self.owner) {
+            true => Ok(()),
+            false => {
+                Err(Error::other("a group or others can write this file, or it is another user's"))
+            }
+        }
     }
 
     /// True if a file exists and only trusted users can have written it.
     fn trusts(&self, file: &Path) -> bool {
-        let trusted = |found: fs::Metadata| is_trusted(found.uid(), found.mode(), self.owner);
-        file.metadata().is_ok_and(trusted)
+        self.check(file).is_ok()
     }
 
     /// The libraries that were built for MPIs: the names of their folders, and the facts in their files.
@@ -80,16 +123,20 @@ impl LibraryDirectory {
     }
 
     /// The folder of the MPI that the user names.
-    pub(crate) fn of_mpi(&self, name: &str) -> Result<PathBuf> {
-        let libraries = self.libraries();
-        let names: Vec<&str> = libraries.iter().map(|(name, _)| name.as_str()).collect();
-        match names.contains(&name) {
-            true => Ok(self.directory.join(FOLDER).join(name)),
-            false => Err(Failure::usage(format!(
-                "no library for --mpi {name} (available: {})",
-                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-            ))),
-        }
+    pub(super) fn of_mpi(&self, name: &str) -> Result<PathBuf, Fault> {
+        let folder = self.directory.join(FOLDER).join(name);
+        let library = folder.join(LIBRARY);
+        self.check(&library).map_err(|error| match Fault::of(&library, &error) {
+            NotInstalled(_) => {
+                let names: Vec<_> = self.libraries().into_iter().map(|(name, _)| name).collect();
+                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                NotInstalled(Failure::usage(format!(
+                    "no library for --mpi {name} (available: {names})"
+                )))
+            }
+            unusable => unusable,
+        })?;
+        Ok(folder)
     }
 
     /// The library to preload.
@@ -100,7 +147,7 @@ impl LibraryDirectory {
     /// The recorder, `record`, or the world's library, `world`, to preload for the MPI to which one of its libraries or
     /// the MPI's own file belongs: one without functions that the MPI lacks, since programs may test for them. The
     /// first one if the file is unknown.
-    pub(super) fn wrapper(&self, what: &str, of: Option<&Path>) -> Result<PathBuf> {
+    pub(super) fn wrapper(&self, what: &str, of: Option<&Path>) -> Result<PathBuf, Fault> {
         let bytes = of.and_then(|file| fs::read(file).ok()).unwrap_or_default();
         let library = Elf::parse(&bytes).ok();
         let has = |name: &str| {
@@ -112,9 +159,7 @@ impl LibraryDirectory {
         };
         let (kind, _) = KINDS.iter().rev().find(|(_, name)| has(name)).unwrap_or(&KINDS[0]);
         let path = self.directory.join(FOLDER).join(format!("{what}-{kind}.so"));
-        match self.trusts(&path) {
-            true => Ok(path),
-            false => Err(Failure::new(format!("{} not found", path.display()))),
-        }
+        self.check(&path).map_err(|error| Fault::of(&path, &error))?;
+        Ok(path)
     }
 }

@@ -1,5 +1,6 @@
-//! `cartograph exec`: becomes a program with libraries preloaded. A failure that may concern a single rank is reported,
-//! and the program runs anyway: the other ranks would wait for it.
+//! `cartograph exec`: becomes a program with libraries preloaded. If none can be in any process of the job, or if a
+//! report cannot be written, a line is printed and the program runs. A process that alone cannot use its library ends:
+//! the others would wait for its part of a collective call.
 
 pub(crate) mod libraries;
 mod preload;
@@ -21,6 +22,7 @@ use cartograph_core::profile::Profile;
 
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
+use libraries::Fault;
 use preload::{With, preload};
 use program::find_program;
 
@@ -85,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     let orders_world = profile
         .as_ref()
         .is_some_and(|(read, _)| read.as_ref().is_ok_and(|profile| profile.orders_world));
-    let has_library = set_libraries(&mut command, arguments, &program, orders_world);
+    let has_library = set_libraries(&mut command, arguments, &program, orders_world)?;
     set_report(&mut command, arguments);
     if has_library && leaves_reordering_open() && follows(&arguments.program) {
         command.env(REORDER_VARIABLE, "on");
@@ -133,14 +135,18 @@ fn program(arguments: &Arguments) -> Result<PathBuf> {
     })
 }
 
-/// Preloads the libraries that the options need, or warns that the program runs without them. True if the library of
+/// Preloads the libraries that the options need, or warns that all processes run without them. True if the library of
 /// topologies is one of them.
+///
+/// # Errors
+///
+/// If only this process may be without them.
 fn set_libraries(
     command: &mut Command,
     arguments: &Arguments,
     program: &Path,
     orders_world: bool,
-) -> bool {
+) -> Result<bool> {
     let recorder = arguments.record.is_some() || arguments.clock.is_some();
     let library =
         !recorder || arguments.reorder.is_some() || arguments.profile.is_some() || orders_world;
@@ -149,12 +155,21 @@ fn set_libraries(
     let with = With { recorder, library, world: orders_world };
     match preload(program, arguments.mpi.as_deref(), with) {
         Ok(value) => drop(command.env("LD_PRELOAD", value)),
-        Err(failure) => failure.with_hint("the program runs without Cartograph").warn(),
+        Err(Fault::NotInstalled(failure)) => {
+            failure.with_hint("the program runs without Cartograph").warn();
+        }
+        Err(Fault::Unusable(failure)) => {
+            return Err(failure
+                .with_hint(
+                    "the program was not started: processes with Cartograph would wait for it",
+                )
+                .with_code(Failure::NOT_RUN));
+        }
     }
     // With this set, the library prints the reason if it does nothing.
     let mpi = arguments.mpi.clone().or(env::var("CARTOGRAPH_MPI").ok());
     command.env("CARTOGRAPH_MPI", mpi.as_deref().unwrap_or("auto"));
-    library
+    Ok(library)
 }
 
 /// Sets where the report goes, and warns if it cannot be written there.
@@ -245,19 +260,19 @@ fn report_place(place: &Path) -> std::result::Result<(), String> {
 /// Explains why a program cannot be run with a library.
 pub(crate) fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
     let with = With { recorder: false, library: true, world: false };
-    preload(&find_program(program)?, mpi, with).map(drop)
+    Ok(preload(&find_program(program)?, mpi, with).map(drop)?)
 }
 
 /// Explains why a program cannot be run with MPI_COMM_WORLD reordered.
 pub(crate) fn check_world(program: &OsStr, mpi: Option<&str>) -> Result<()> {
     let with = With { recorder: false, library: true, world: true };
-    preload(&find_program(program)?, mpi, with).map(drop)
+    Ok(preload(&find_program(program)?, mpi, with).map(drop)?)
 }
 
 /// Explains why a program cannot be run with the recorder.
 pub(crate) fn check_recorder(program: &Path) -> Result<()> {
     let with = With { recorder: true, library: false, world: false };
-    preload(program, None, with).map(drop)
+    Ok(preload(program, None, with).map(drop)?)
 }
 
 /// A value that the library accepts.

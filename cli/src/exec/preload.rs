@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use cartograph_shim::elf::{RECORDER, WORLD};
 
-use super::libraries::LibraryDirectory;
+use super::libraries::{Fault, LibraryDirectory};
 use super::program;
-use crate::output::{Failure, Result};
+use crate::output::Failure;
 
 /// The libraries to preload.
 #[derive(Clone, Copy)]
@@ -21,12 +21,12 @@ pub(super) struct With {
 }
 
 /// The value of `LD_PRELOAD`: libraries in front of those already preloaded.
-pub(super) fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
+pub(super) fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString, Fault> {
     if program::loader(program).is_some_and(|loader| loader.is_empty()) {
-        return Err(Failure::usage(format!(
+        return Err(Fault::NotInstalled(Failure::usage(format!(
             "{} is linked statically, so nothing can be preloaded; link libcartograph.a with it",
             program.display()
-        )));
+        ))));
     }
     let place = LibraryDirectory::find()?;
     let folder = mpi.map(|name| place.of_mpi(name)).transpose()?;
@@ -51,10 +51,10 @@ pub(super) fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<O
         file.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte))
     };
     if let Some(file) = all.iter().find(breaks) {
-        return Err(Failure::usage(format!(
+        return Err(Fault::NotInstalled(Failure::usage(format!(
             "the loader cannot preload {}, because of the space or colon in its path; move it",
             file.display()
-        )));
+        ))));
     }
     let others = env::var_os("LD_PRELOAD").unwrap_or_default();
     let all: Vec<OsString> = all.into_iter().map(PathBuf::into_os_string).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -64,14 +64,14 @@ pub(super) fn loader(program: &Path) -> Option<String> {
 }
 
 /// The path of this command, also while it is being installed anew.
-pub(crate) fn own_path() -> Option<PathBuf> {
+pub(crate) fn own_path() -> io::Result<PathBuf> {
     const REMOVED: &[u8] = b" (deleted)";
-    let path = env::current_exe().ok()?;
+    let path = env::current_exe()?;
     let bytes = path.as_os_str().as_bytes();
-    match bytes.strip_suffix(REMOVED).filter(|_| !path.exists()) {
-        Some(path) => Some(OsStr::from_bytes(path).into()),
-        None => Some(path),
-    }
+    Ok(match bytes.strip_suffix(REMOVED).filter(|_| !path.exists()) {
+        Some(path) => OsStr::from_bytes(path).into(),
+        None => path,
+    })
 }
 
 /// The MPI library with which a program is linked, directly or indirectly, as its loader finds it.

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let files = arguments.svg.iter().chain(formats.iter().map(|(_, file)| file));
     let is_stdout_taken = check_outputs(&files.collect::<Vec<_>>(), arguments.json)?;
     let solved = solve(arguments)?;
-    let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
+    let svg = arguments.svg.as_ref().map(|file| solved.svg().map(|svg| (file, svg))).transpose()?;
     let ranks = formats.iter().map(|(format, file)| rank_file(arguments, &solved, *format, file));
     let ranks = ranks.collect::<Result<Vec<_>>>()?;
 

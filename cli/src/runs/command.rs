@@ -132,7 +132,7 @@ impl Launch {
 
 /// The path of this command, by which launchers start it.
 fn own() -> Result<OsString> {
-    let own = own_path().filter(|path| path.exists()).map(Into::into);
+    let own = own_path().ok().filter(|path| path.exists()).map(Into::into);
     own.ok_or_else(|| Failure::new("cannot locate the cartograph executable; was it removed?"))
 }
 

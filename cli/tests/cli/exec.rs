@@ -1,7 +1,7 @@
 //! `cartograph exec` with libraries that have only the names of MPIs; `tests/hosts/cases/exec.rs` uses real ones.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -208,7 +208,7 @@ fn rank_0_alone_prints_wrong_arguments() {
 }
 
 #[test]
-fn a_program_runs_if_the_library_cannot_be_preloaded() {
+fn a_program_runs_if_no_process_can_preload_the_library() {
     let machine = Machine::new("exec-bare");
     let at = machine.directory.path();
     let program = machine.program("program", "mpich/libmpich.so.12");
@@ -225,6 +225,31 @@ fn a_program_runs_if_the_library_cannot_be_preloaded() {
     warns(run, "no libcartograph.so.0 in ../lib");
     fs::remove_file(at.join("lib/cartograph/record-4c.so")).unwrap();
     warns(machine.exec("--record x", &program), "record-4c.so not found; the program runs");
+}
+
+/// Other processes of the job may use theirs, and would wait for one that does not.
+#[test]
+fn a_program_is_not_started_if_its_process_alone_cannot_use_the_library() {
+    let machine = Machine::new("exec-alone");
+    let at = machine.directory.path();
+    let program = machine.program("program", "mpich/libmpich.so.12");
+    let cyclic = at.join("cyclic");
+    fs::create_dir(&cyclic).unwrap();
+    symlink("libcartograph.so.0", cyclic.join("libcartograph.so.0")).unwrap();
+    let run = machine.exec("", &program).env("CARTOGRAPH_LIB_DIR", &cyclic);
+    run.fails(126, "Too many levels of symbolic links (os error 40); the program was not started");
+    for (options, file) in [
+        ("", "libcartograph.so.0"),
+        ("--mpi ours", "cartograph/ours/libcartograph.so.0"),
+        ("--record x", "cartograph/record-4c.so"),
+    ] {
+        let file = at.join("lib").join(file);
+        let mode = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o666);
+        machine.exec(options, &program).fails(126, "a group or others can write this file");
+        mode(0o644);
+        assert_eq!(machine.exec(options, &program).output().status.code(), Some(7));
+    }
 }
 
 #[test]
