@@ -93,7 +93,7 @@ fn main() -> ExitCode {
         Ok(arguments) => match arguments.command {
             Command::Run(arguments) => return run::run(&arguments),
             Command::Known(arguments) => run::known(&arguments),
-            Command::Exec(arguments) => exec::run(&arguments, store::Store::follows),
+            Command::Exec(arguments) => return exec::run(&arguments, store::Store::follows),
             Command::Tune(arguments) => tune::run(&arguments),
             Command::Plan(arguments) => plan::run(&arguments),
             Command::Dims(arguments) => dims::run(&arguments),

@@ -79,9 +79,9 @@ impl Failure {
         Self::usage(format!("{words}; see {help}"))
     }
 
-    /// True if the failure is that a program was not found.
-    pub(crate) fn is_not_found(&self) -> bool {
-        self.code == Self::NOT_FOUND
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
+        self.code
     }
 
     /// Prints the failure. Wrong arguments are the same in all processes of a job, so one process prints them.

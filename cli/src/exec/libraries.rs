@@ -3,7 +3,7 @@
 use std::io::{Error, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{env, fs};
 
 use cartograph_shim::elf::{FOLDER, KINDS, LIBRARY, Library, is_trusted};
 use goblin::elf::Elf;
@@ -22,12 +22,11 @@ pub(crate) enum Fault {
 use Fault::{NotInstalled, Unusable};
 
 impl Fault {
-    /// The fault of a file.
-    fn of(file: &Path, error: &Error) -> Self {
-        let text = |what: &str| Failure::new(format!("{}{what}", file.display()));
+    /// The fault of a file that cannot be looked at; `missing` is the failure if it does not exist.
+    fn of(file: &Path, error: &Error, missing: impl FnOnce() -> Failure) -> Self {
         match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => NotInstalled(text(" not found")),
-            _ => Unusable(text(&format!(": {error}"))),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => NotInstalled(missing()),
+            _ => Unusable(Failure::new(format!("{}: {error}", file.display()))),
         }
     }
 }
@@ -52,47 +51,48 @@ impl LibraryDirectory {
     /// users may put files next to it.
     pub(crate) fn find() -> Result<Self, Fault> {
         let own = env::var_os("CARTOGRAPH_LIB_DIR").filter(|path| !path.is_empty());
-        let found = match own {
-            Some(path) => std::path::absolute(path).and_then(|directory| Self::of(directory, None)),
-            None => own_path().and_then(|command| {
-                let bin = command.parent().filter(|folder| folder.ends_with("bin"));
-                let prefix = bin.and_then(Path::parent).ok_or(ErrorKind::NotFound)?;
-                // Not the path, where there may be no file while the command is installed anew.
-                Self::of(prefix.join("lib"), Some(Path::new("/proc/self/exe")))
-            }),
-        };
-        found.map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => NotInstalled(Failure::new(format!(
+        let missing = || {
+            Failure::new(format!(
                 "no {LIBRARY} in ../lib of the command; run `make` and `make install`, or set CARTOGRAPH_LIB_DIR to \
                  its directory"
-            ))),
-            _ => Unusable(Failure::new(format!("{LIBRARY}: {error}"))),
-        })
-    }
-
-    /// `owned` is a file of the trusted user, by default the library.
-    fn of(directory: PathBuf, owned: Option<&Path>) -> io::Result<Self> {
-        let library = directory.join(LIBRARY);
-        let owner = owned.unwrap_or(&library).metadata()?.uid();
+            ))
+        };
+        // The command's owner, also where there is no file of its name while it is installed anew.
+        let command = Path::new("/proc/self/exe");
+        let (directory, owned) = match own {
+            Some(path) => {
+                let directory = std::path::absolute(&path);
+                let directory =
+                    directory.map_err(|error| Fault::of(path.as_ref(), &error, missing))?;
+                let library = directory.join(LIBRARY);
+                (directory, library)
+            }
+            None => {
+                let path = own_path().map_err(|error| Fault::of(command, &error, missing))?;
+                let bin = path.parent().filter(|folder| folder.ends_with("bin"));
+                let prefix = bin.and_then(Path::parent).ok_or_else(|| NotInstalled(missing()))?;
+                (prefix.join("lib"), command.to_owned())
+            }
+        };
+        let owner = owned.metadata().map_err(|error| Fault::of(&owned, &error, missing))?.uid();
         let place = Self { directory, owner };
-        place.check(&library)?;
+        place.check(&place.library(), missing)?;
         Ok(place)
     }
 
-    /// Fails if a file does not exist, or users who are not trusted can have written it.
-    fn check(&self, file: &Path) -> io::Result<()> {
-        let found = file.metadata()?;
-        match is_trusted(found.uid(), found.mode(), self.owner) {
-            true => Ok(()),
-            false => {
-                Err(Error::other("a group or others can write this file, or it is another user's"))
-            }
+    /// Checks that a file exists, and that only trusted users can have written it; `missing` is the failure if not.
+    fn check(&self, file: &Path, missing: impl FnOnce() -> Failure) -> Result<(), Fault> {
+        match file.metadata() {
+            Ok(found) if is_trusted(found.uid(), found.mode(), self.owner) => Ok(()),
+            Ok(_) => Err(NotInstalled(missing())),
+            Err(error) => Err(Fault::of(file, &error, missing)),
         }
     }
 
     /// True if a file exists and only trusted users can have written it.
     fn trusts(&self, file: &Path) -> bool {
-        self.check(file).is_ok()
+        let trusted = |found: fs::Metadata| is_trusted(found.uid(), found.mode(), self.owner);
+        file.metadata().is_ok_and(trusted)
     }
 
     /// The libraries that were built for MPIs: the names of their folders, and the facts in their files.
@@ -125,16 +125,10 @@ impl LibraryDirectory {
     /// The folder of the MPI that the user names.
     pub(super) fn of_mpi(&self, name: &str) -> Result<PathBuf, Fault> {
         let folder = self.directory.join(FOLDER).join(name);
-        let library = folder.join(LIBRARY);
-        self.check(&library).map_err(|error| match Fault::of(&library, &error) {
-            NotInstalled(_) => {
-                let names: Vec<_> = self.libraries().into_iter().map(|(name, _)| name).collect();
-                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                NotInstalled(Failure::usage(format!(
-                    "no library for --mpi {name} (available: {names})"
-                )))
-            }
-            unusable => unusable,
+        self.check(&folder.join(LIBRARY), || {
+            let names: Vec<_> = self.libraries().into_iter().map(|(name, _)| name).collect();
+            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            Failure::usage(format!("no library for --mpi {name} (available: {names})"))
         })?;
         Ok(folder)
     }
@@ -159,7 +153,7 @@ impl LibraryDirectory {
         };
         let (kind, _) = KINDS.iter().rev().find(|(_, name)| has(name)).unwrap_or(&KINDS[0]);
         let path = self.directory.join(FOLDER).join(format!("{what}-{kind}.so"));
-        self.check(&path).map_err(|error| Fault::of(&path, &error))?;
+        self.check(&path, || Failure::new(format!("{} not found", path.display())))?;
         Ok(path)
     }
 }

@@ -2,17 +2,19 @@
 //! report cannot be written, a line is printed and the program runs. A process that alone cannot use its library ends:
 //! the others would wait for its part of a collective call.
 
+mod abort;
 pub(crate) mod libraries;
 mod preload;
 mod profile;
 pub(crate) mod program;
 
+use std::convert::Infallible;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 use cartograph_core::engine::policy::Policy;
 use cartograph_core::launcher;
@@ -76,9 +78,20 @@ const REORDER_VARIABLE: &str = "CARTOGRAPH_REORDER";
 /// A layout with more nodes is a typing error.
 const MOST_NODES: usize = 1 << 21;
 
-/// Becomes the program. `follows` tells whether the program in a command line is known to work when its ranks are
-/// reordered.
-pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Result<()> {
+/// Becomes the program, or ends its job. `follows` tells whether the program in a command line is known to work when its
+/// ranks are reordered.
+pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> ExitCode {
+    let Err(failure) = become_program(arguments, follows);
+    let code = failure.code();
+    let exit = failure.tell();
+    // Not for wrong usage: all processes fail, and the first one prints why.
+    if [Failure::NOT_FOUND, Failure::NOT_RUN].contains(&code) {
+        abort::abort_job(code);
+    }
+    exit
+}
+
+fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Result<Infallible> {
     let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
     let program = program(arguments)?;
     let mut command = Command::new(&program);

@@ -81,7 +81,7 @@ impl Launch {
         let finds_one = (1..command.len()).any(|at| find_program(&command[at]).is_ok());
         // A script that an interpreter reads need not be executable.
         if let Some(failure) =
-            wrong.into_iter().find(|failure| failure.is_not_found() || !finds_one)
+            wrong.into_iter().find(|failure| failure.code() == Failure::NOT_FOUND || !finds_one)
         {
             return failure;
         }

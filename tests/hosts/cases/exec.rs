@@ -8,6 +8,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use super::Outcome;
 use crate::host::Host;
@@ -109,6 +110,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     right_library(&mut session, &programs)?;
     trusted_files(&mut session, &programs)?;
     no_rank_alone(&mut session, &programs)?;
+    one_without_its_library(&mut session, &programs);
     missed_gain(&mut session, &programs);
     sanitized::run(&mut session);
     session.verdict()
@@ -356,6 +358,25 @@ fn trusted_files(session: &mut Session<'_>, programs: &Programs) -> Result<(), S
         changed.map_err(|error| error.to_string())?;
     }
     Ok(())
+}
+
+/// A rank that cannot use its library ends the job, also before MPI_Init, where Hydra lets the others wait.
+fn one_without_its_library(session: &mut Session<'_>, programs: &Programs) {
+    let unusable = session.work("unusable");
+    let own = word(&programs.linked);
+    let linked = fs::create_dir(&unusable).and_then(|()| {
+        std::os::unix::fs::symlink("libcartograph.so.0", unusable.join("libcartograph.so.0"))
+    });
+    let script = "[ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" != 1 ] || export CARTOGRAPH_LIB_DIR=$1; \
+                  exec \"$2\" exec \"$3\" self";
+    let mut job = session.launcher(3);
+    job.args(["sh", "-c", script, "sh"]).arg(&unusable).arg(command()).arg(own);
+    let began = Instant::now();
+    let ran = session.finish(&mut job);
+    let ended = !ran && began.elapsed() < Duration::from_secs(20);
+    let said = session.said("^cartograph: .*the program was not started: ") == 1;
+    session
+        .check("a rank that cannot use its library ends the job", linked.is_ok() && ended && said);
 }
 
 /// No rank ends while others run, and the job prints each message once.

@@ -1,0 +1,32 @@
+//! Ends the job of a process that cannot take part in it.
+
+use std::env;
+use std::thread::sleep;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, recv, send};
+
+/// A server that does not answer keeps the process for 1,000 of these.
+const WAIT: Duration = Duration::from_millis(5);
+
+/// Asks the launcher to end the job, if it speaks PMI-1: Hydra, or Slurm with pmi2. Others end it when a process fails,
+/// but Hydra lets the other processes wait in MPI_Init for one that ended before. Nothing helps if this fails.
+pub(super) fn abort_job(code: u8) {
+    let socket = env::var("PMI_FD").ok().and_then(|number| number.parse().ok());
+    if let Some(socket) = socket {
+        let _ = ask(socket, code);
+    }
+}
+
+fn ask(socket: i32, code: u8) -> nix::Result<()> {
+    // It aborts only for a process that it knows.
+    send(socket, b"cmd=init pmi_version=1 pmi_subversion=1\n", MsgFlags::MSG_NOSIGNAL)?;
+    let answers = || recv(socket, &mut [0; 256], MsgFlags::MSG_DONTWAIT) != Err(Errno::EAGAIN);
+    (0..1000).find(|_| {
+        sleep(WAIT);
+        answers()
+    });
+    let abort = format!("cmd=abort exitcode={code}\n");
+    send(socket, abort.as_bytes(), MsgFlags::MSG_NOSIGNAL).map(drop)
+}
