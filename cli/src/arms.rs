@@ -8,7 +8,7 @@ use cartograph_core::launcher::{Kind, Line, Placement};
 use cartograph_core::learn::Gain;
 use cartograph_core::machine::Machine;
 use cartograph_core::profile::{Profile, SCHEMA};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::output::{self, Result};
 use crate::predict::{By, Forecast, LEAST_GAIN, Prediction, old_ranks};
@@ -18,7 +18,7 @@ use crate::runs::command::Launch;
 const FEWER_BYTES: f64 = 0.95;
 
 /// How ranks get to the nodes of a placement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Way {
     /// The default order: ranks are already there.
     Own,
@@ -33,7 +33,7 @@ pub(crate) enum Way {
 }
 
 /// A placement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Arm {
     pub(crate) order: String,
     /// The predicted speed relative to the default order, if there is a prediction.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -12,7 +12,6 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use cartograph_shim::elf;
-use goblin::elf::Elf;
 
 use crate::output::{Failure, Result};
 
@@ -82,8 +81,8 @@ pub(crate) fn linked_mpi(program: &Path) -> Option<PathBuf> {
     known.entry(program.to_owned()).or_insert_with(|| find_needed(program, is_mpi)).clone()
 }
 
-/// The runtime of the sanitizer with which a program is built, as its loader finds it.
-pub(super) fn sanitizer(program: &Path) -> Option<PathBuf> {
+/// The names of the libraries with which a program is linked directly.
+fn needed(program: &Path) -> Option<Vec<String>> {
     let file = File::open(program).ok()?;
     let length = file.metadata().ok()?.len();
     let read = |start: u64, size: u64| {
@@ -92,7 +91,12 @@ pub(super) fn sanitizer(program: &Path) -> Option<PathBuf> {
         let mut bytes = vec![0; usize::try_from(size).ok()?];
         file.read_exact_at(&mut bytes, start).is_ok().then_some(bytes)
     };
-    let name = elf::needed(read)?.into_iter().find(|name| is_sanitizer(name.as_bytes()))?;
+    elf::needed(read)
+}
+
+/// The runtime of the sanitizer with which a program is built, as its loader finds it.
+pub(super) fn sanitizer(program: &Path) -> Option<PathBuf> {
+    let name = needed(program)?.into_iter().find(|name| is_sanitizer(name.as_bytes()))?;
     // Without its directory, the programs that this one starts may not find it.
     Some(find_needed(program, |needed| needed == name).unwrap_or_else(|| name.into()))
 }
@@ -121,13 +125,8 @@ fn find_needed(program: &Path, is_wanted: impl Fn(&str) -> bool) -> Option<PathB
 
 /// True if a program is linked with an MPI, even if the loader finds it only in the job's environment.
 pub(crate) fn needs_mpi(program: &Path) -> bool {
-    let names_mpi = || {
-        // Only programs with a loader are read: an argument may be a large file that happens to be executable.
-        loader(program).filter(|loader| !loader.is_empty())?;
-        let bytes = fs::read(program).ok()?;
-        Some(Elf::parse(&bytes).ok()?.libraries.into_iter().any(is_mpi))
-    };
-    linked_mpi(program).is_some() || names_mpi() == Some(true)
+    let names_mpi = |names: Vec<String>| names.iter().any(|name| is_mpi(name));
+    linked_mpi(program).is_some() || needed(program).is_some_and(names_mpi)
 }
 
 /// True if this is the name of an MPI's library.

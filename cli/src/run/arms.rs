@@ -11,6 +11,7 @@ use cartograph_core::mapping::{Distances, Objective, Options, Plan, plan_graph};
 use cartograph_core::replay::Link;
 use cartograph_traffic::Recording;
 
+use super::forecasts;
 use crate::arms::{Arm, Way};
 use crate::exec;
 use crate::predict::{
@@ -41,13 +42,14 @@ pub(super) struct Placing {
     moves_grids: bool,
     /// The result of `cartograph try` for this build.
     verdict: Option<Verdict>,
+    store: Store,
 }
 
 impl Placing {
     pub(super) fn new(line: &Line, store: &Store, world: bool, moves_grids: bool) -> Self {
         let key = Key::of(&line.clone().into(), None);
         let verdict = key.ok().and_then(|key| store.verdict(&key));
-        Self { line: line.clone(), world, moves_grids, verdict }
+        Self { line: line.clone(), world, moves_grids, verdict, store: store.clone() }
     }
 
     /// The placements worth trying on the nodes of a job for a kind of work, best first, and the means for them; `None`
@@ -58,9 +60,15 @@ impl Placing {
         kind: u32,
         machine: &Machine,
     ) -> Option<Result<(Vec<Arm>, Means), String>> {
-        let recording = recording(entry, kind)?;
+        let known = entry.kind(kind)?.traffic.as_ref()?;
+        let recording = recording(known, entry.processes)?;
         let means = self.means(&entry.mpi, grid(&recording).is_some());
-        Some(means.map(|means| (arms(entry, kind, &recording, machine, &means), means)))
+        Some(means.map(|means| {
+            let ways = (means.start.as_ref(), means.moves_grids);
+            let find = || arms(known, &recording, machine, &means);
+            let found = forecasts::kept(&self.store, (known, machine), ways, find);
+            (best(entry, kind, shape(machine.nodes()), found), means)
+        }))
     }
 
     /// The means for a program of this MPI, which may allow reordering a grid of all its processes.
@@ -130,8 +138,8 @@ pub(super) struct Means {
 }
 
 /// The recording rebuilt from the stored traffic of a kind of work.
-fn recording(entry: &Entry, kind: u32) -> Option<Recording> {
-    let mut recording = entry.kind(kind)?.traffic.as_ref()?.recording(entry.processes)?;
+fn recording(known: &Traffic, processes: u32) -> Option<Recording> {
+    let mut recording = known.recording(processes)?;
     weigh_grids(&mut recording);
     Some(recording)
 }
@@ -159,17 +167,8 @@ fn weigh_grids(recording: &mut Recording) {
     }
 }
 
-/// The placements worth trying on the nodes of a job, best first; none if the kind of work is unknown.
-fn arms(
-    entry: &Entry,
-    kind: u32,
-    recording: &Recording,
-    machine: &Machine,
-    means: &Means,
-) -> Vec<Arm> {
-    let Some(known) = entry.kind(kind).and_then(|kind| kind.traffic.as_ref()) else {
-        return Vec::new();
-    };
+/// The placements that are predicted to gain on the nodes of a job, best first.
+fn arms(known: &Traffic, recording: &Recording, machine: &Machine, means: &Means) -> Vec<Arm> {
     let grid = grid(recording).filter(|_| means.moves_grids);
     let ways = Ways { starts: means.start.is_some(), grid };
     let start = means.start.clone().unwrap_or(Way::Own);
@@ -181,8 +180,7 @@ fn arms(
         Way::World if arm.way == start => arm.in_world(machine),
         _ => Some(arm),
     };
-    let found: Vec<Arm> = found.into_iter().filter_map(in_world).collect();
-    best(entry, kind, shape(machine.nodes()), found)
+    found.into_iter().filter_map(in_world).collect()
 }
 
 /// The best placements: first by measurements on such nodes, then by prediction.

@@ -24,8 +24,7 @@ pub(super) fn choose(
     job: &Nodes,
     lesson: &mut Lesson,
 ) -> Result<Option<(Arm, Means)>, Refusal> {
-    let entries = lesson.store.entries(&lesson.key);
-    let entry = entries.into_iter().find(|entry| entry.processes == job.own.ranks());
+    let entry = lesson.store.entry(&lesson.key, job.own.ranks());
     let Some(entry) = entry else { return Ok(None) };
     lesson.guess = entry.guess(Some(lesson.inputs.digest(&entry.outputs)));
     if lesson.guess.kinds.is_empty() {

@@ -131,7 +131,7 @@ impl Kept {
     fn write(&mut self, store: &Store) {
         if self.facts != self.written && store.folder(ALLOCATIONS).is_ok() {
             let text = serde_json::to_string(&self.facts).expect("all keys are strings");
-            let _ = store.write(&self.name, &text);
+            let _ = store.note(&self.name, &text);
             self.written = self.facts.clone();
         }
     }

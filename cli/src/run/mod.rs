@@ -4,6 +4,7 @@
 mod arms;
 mod candidates;
 mod choice;
+mod forecasts;
 mod inputs;
 mod kept;
 mod known;
@@ -196,7 +197,7 @@ fn printed(launcher: &OsStr, signals: &Signals) -> String {
     // Hydra's options also depend on how it was built.
     let text = if version.contains("HYDRA") { version + &printed("--help") } else { version };
     if let Some((store, file)) = kept.filter(|_| !text.is_empty()) {
-        let _ = store.folder(ALLOCATIONS).and_then(|_| store.write(file, &text));
+        let _ = store.folder(ALLOCATIONS).and_then(|_| store.note(file, &text));
     }
     text
 }

@@ -7,6 +7,7 @@
 mod identity;
 mod key;
 
+use std::cmp::Reverse;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -32,6 +33,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A longer file is not one of ours.
 const LONGEST: u64 = 16 << 20;
 
+/// The most forecasts that are kept.
+const MOST_FORECASTS: usize = 100;
+
 /// The age at which files of killed jobs are removed.
 const STALE: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -42,6 +46,7 @@ const TEMPORARY: &str = ".new-";
 /// The age from which on the folder of a job without a lock belongs to no job that is starting.
 const STARTED: Duration = Duration::from_secs(60);
 
+#[derive(Clone)]
 pub(crate) struct Store {
     pub(crate) directory: PathBuf,
 }
@@ -113,12 +118,10 @@ impl Store {
         Ok(Self { directory })
     }
 
-    /// The entries of a program, for any number of processes, including unusable ones.
-    pub(crate) fn entries(&self, key: &Key) -> Vec<Entry> {
-        let start = key.start() + "-";
-        let all = self.all().into_iter();
-        let own = all.filter(|(name, _)| name.starts_with(&start));
-        own.filter_map(|(_, entry)| entry.ok()).collect()
+    /// The entry of a program, if it is usable.
+    pub(crate) fn entry(&self, key: &Key, processes: u32) -> Option<Entry> {
+        let entry = Entry::parse(&self.text(&file(key, processes)).ok()??).ok()?;
+        (entry.processes == processes).then_some(entry)
     }
 
     /// All entries, by the names of their files.
@@ -183,11 +186,20 @@ impl Store {
         fs::read_to_string(self.directory.join(name)).ok()
     }
 
+    /// Writes a file that jobs can do without whole, but does not wait for the disk.
+    pub(crate) fn note(&self, name: &str, text: &str) -> io::Result<()> {
+        let place = self.directory.join(name);
+        temporary(place.parent().unwrap_or(&self.directory), text)?.persist(&place)?;
+        Ok(())
+    }
+
     /// Writes a file whole: if the job is killed, the file is the old or the new one.
     pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
         let place = self.directory.join(name);
         let directory = place.parent().unwrap_or(&self.directory);
-        temporary(directory, text)?.persist(&place)?;
+        let file = temporary(directory, text)?;
+        file.as_file().sync_all()?;
+        file.persist(&place)?;
         // Some file systems do not support this.
         let _ = File::open(directory).and_then(|directory| directory.sync_all());
         Ok(())
@@ -296,7 +308,13 @@ impl Store {
                 let _ = fs::remove_file(&path);
             }
         }
-        for path in list(&self.directory.join(ALLOCATIONS)) {
+        let mut forecasts: Vec<PathBuf> = all(&self.directory.join(FORECASTS)).collect();
+        if forecasts.len() > MOST_FORECASTS {
+            let changed = |path: &PathBuf| path.symlink_metadata().and_then(|it| it.modified()).ok();
+            forecasts.sort_by_cached_key(|path| Reverse(changed(path)));
+        }
+        let forecasts = forecasts.into_iter().skip(MOST_FORECASTS);
+        for path in list(&self.directory.join(ALLOCATIONS)).chain(forecasts) {
             let _ = fs::remove_file(path);
         }
         // A lock that can be taken has no owner, but the locks of other nodes may be invisible.
@@ -328,11 +346,10 @@ fn try_lock(file: File) -> nix::Result<Flock<File>> {
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error)
 }
 
-/// A temporary file with a text, written to disk.
+/// A temporary file with a text.
 fn temporary(directory: &Path, text: &str) -> io::Result<NamedTempFile> {
     let mut file = Builder::new().prefix(TEMPORARY).tempfile_in(directory)?;
     file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
     Ok(file)
 }
 
@@ -340,8 +357,9 @@ fn read_verdict(file: &Path) -> Option<Verdict> {
     serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
 }
 
-/// The folders for allocations, recordings, and verdicts.
+/// The folders for allocations, forecasts, recordings, and verdicts.
 pub(crate) const ALLOCATIONS: &str = "allocations";
+pub(crate) const FORECASTS: &str = "forecasts";
 const JOBS: &str = "jobs";
 const VERDICTS: &str = "verdicts";
 

@@ -99,14 +99,15 @@ fn jobs_of_thousands_of_ranks_are_replayed() {
     entry.note(Seen { traffic, ..Seen::default() }, &Guess::default());
     let entry = Entry::parse(&entry.json()).unwrap();
     let machine = Machine::blocks(&[40; 60]);
-    let recording = recording(&entry, 0).unwrap();
+    let known = entry.kind(0).unwrap().traffic.as_ref().unwrap();
+    let recording = recording(known, entry.processes).unwrap();
     let means = Means {
         start: Some(Way::Launcher),
         moves_grids: false,
         by_launcher: Err(String::new()),
         setting: None,
     };
-    let found = arms(&entry, 0, &recording, &machine, &means);
+    let found = arms(known, &recording, &machine, &means);
     // Bytes alone do not reveal the program's grid.
     assert!(found[0].order.starts_with("20x12x10 in bricks of "), "{:?}", found[0].order);
     assert!(found[0].gain() > 1.5, "{}", found[0].gain());
