@@ -6,7 +6,7 @@ use cartograph_shim::elf::Library;
 /// parts of the version; `None` if it does not fit.
 pub(crate) fn fit(library: &Library, soname: &str, version: &str) -> Option<usize> {
     const OPEN_MPI: &str = "Open MPI";
-    if !library.needed.iter().any(|needed| needed == soname) && !takes(library, soname) {
+    if !library.is_for(soname) {
         return None;
     }
     // All MPIs with the standard ABI are alike.
@@ -20,20 +20,6 @@ pub(crate) fn fit(library: &Library, soname: &str, version: &str) -> Option<usiz
     // MPICH and its derivatives have one binary interface, Open MPI has one for each major version.
     let fits = is_open_mpi == version.contains(OPEN_MPI) && (!is_open_mpi || alike > 0);
     fits.then_some(alike)
-}
-
-/// True if the library names no MPI library as a dependency, since it is made for many machines, and fits MPIs that are
-/// needed by this name: MPICH and its derivatives have agreed on 12 for their common binary interface, whatever the
-/// rest of the name.
-fn takes(library: &Library, soname: &str) -> bool {
-    let family = library.built_for.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
-    library.names_no_mpi()
-        && match family.trim_end() {
-            "MPICH" => soname.ends_with(".so.12"),
-            "Open MPI" => soname == "libmpi.so.40",
-            "MPI ABI" => soname.starts_with("libmpi_abi.so."),
-            _ => false,
-        }
 }
 
 /// The parts of the first version number in a text.

@@ -131,6 +131,20 @@ impl Library {
     pub fn names_no_mpi(&self) -> bool {
         !self.needed.iter().any(|name| name.contains("mpi") || name.contains("simgrid"))
     }
+
+    /// True if the library may be for an MPI that is needed by this name, as far as that tells. One that names no MPI is
+    /// made for many machines: MPICH and its derivatives have agreed on 12 for their common binary interface, whatever
+    /// the rest of the name.
+    pub fn is_for(&self, soname: &str) -> bool {
+        let family = self.built_for.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
+        let takes = || match family.trim_end() {
+            "MPICH" => soname.ends_with(".so.12"),
+            "Open MPI" => soname == "libmpi.so.40",
+            "MPI ABI" => soname.starts_with("libmpi_abi.so."),
+            _ => false,
+        };
+        self.needed.iter().any(|needed| needed == soname) || self.names_no_mpi() && takes()
+    }
 }
 
 #[cfg(test)]

@@ -133,6 +133,20 @@ impl LibraryDirectory {
         Ok(folder)
     }
 
+    /// Fails if no library is for the MPI with this file.
+    pub(super) fn check_mpi(&self, mpi: &Path) -> Result<()> {
+        let bytes = fs::read(mpi).unwrap_or_default();
+        let soname = Elf::parse(&bytes).ok().and_then(|elf| elf.soname);
+        let is_for = |soname| self.libraries().iter().any(|(_, library)| library.is_for(soname));
+        match soname.filter(|soname| !is_for(soname)) {
+            Some(soname) => Err(Failure::new(format!(
+                "{} has no library for {soname}",
+                self.directory.join(FOLDER).display()
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// The library to preload.
     pub(crate) fn library(&self) -> PathBuf {
         self.directory.join(LIBRARY)

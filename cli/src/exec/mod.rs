@@ -24,7 +24,7 @@ use cartograph_core::profile::Profile;
 
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
-use libraries::Fault;
+use libraries::{Fault, LibraryDirectory};
 use preload::{With, preload};
 use program::find_program;
 
@@ -286,6 +286,14 @@ pub(crate) fn check_world(program: &OsStr, mpi: Option<&str>) -> Result<()> {
 pub(crate) fn check_recorder(program: &Path) -> Result<()> {
     let with = With { recorder: true, library: false, world: false };
     Ok(preload(program, None, with).map(drop)?)
+}
+
+/// Explains why a program, of whose MPI there is no library, cannot be recorded.
+pub(crate) fn check_mpi(program: &OsStr) -> Result<()> {
+    match find_program(program).ok().and_then(|program| program::linked_mpi(&program)) {
+        Some(mpi) => LibraryDirectory::find()?.check_mpi(&mpi),
+        None => Ok(()),
+    }
 }
 
 /// A value that the library accepts.

@@ -37,8 +37,11 @@ const PLACING: [&str; 14] = [
 /// A larger file is no host file.
 const LONGEST: u64 = 1 << 20;
 
-/// A program that no placement helps is looked at again in one of so many jobs.
+/// A program that no placement helps, or of which nothing is recorded, is looked at again in one of so many jobs.
 const LOOKS: u32 = 10;
+
+/// The most programs, or placements, of a kind that are known.
+const MOST: usize = 1000;
 
 /// The facts about a line in its circumstances.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,12 +49,29 @@ struct Facts {
     /// The places in the launcher's default order, as seen in the last job's recording.
     #[serde(default)]
     own: Option<Places>,
-    /// The orders that the launcher followed.
+    /// The placements that the launcher followed.
     #[serde(default)]
-    followed: BTreeSet<String>,
+    followed: BTreeSet<u64>,
     /// The programs that no placement helps here, each with the number of jobs since that was found.
     #[serde(default)]
     hopeless: BTreeMap<String, u32>,
+    /// The programs of which nothing is recorded, each with the reason and that number.
+    #[serde(default)]
+    unrecorded: BTreeMap<String, (String, u32)>,
+    /// The programs that ended before `MPI_Finalize` when they were recorded.
+    #[serde(default)]
+    ended: BTreeSet<String>,
+}
+
+/// Whether a job is to start at once, without a recording, because earlier jobs taught nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    Never,
+    NothingHelps,
+    /// Nothing was recorded, for this reason.
+    Unrecorded(String),
+    /// It is time to look at the program again.
+    Over,
 }
 
 /// Facts in a file of the store.
@@ -88,35 +108,73 @@ impl Kept {
         (self.is_allocation || own.hosts().all(|host| names(&self.texts, host))).then_some(own)
     }
 
-    /// True if the launcher followed this order.
-    pub(super) fn has_followed(&self, order: &str) -> bool {
-        self.facts.followed.contains(order)
+    /// True if the launcher followed the placement of this number.
+    pub(super) fn has_followed(&self, placement: u64) -> bool {
+        self.facts.followed.contains(&placement)
     }
 
-    pub(super) fn follows(&mut self, order: &str) {
-        self.facts.followed.insert(order.to_owned());
+    pub(super) fn follows(&mut self, placement: u64) {
+        if self.facts.followed.len() == MOST {
+            self.facts.followed.clear();
+        }
+        self.facts.followed.insert(placement);
     }
 
-    /// `None` if a placement may help this program, else whether it is time to look at it again.
-    pub(super) fn is_hopeless(&mut self, store: &Store, program: &str) -> Option<bool> {
-        self.own()?;
-        let jobs = self.facts.hopeless.get_mut(program)?;
+    /// Whether a job of this program is to start at once, without a recording.
+    pub(super) fn rests(&mut self, store: &Store, program: &str) -> Rest {
+        let is_here = self.own().is_some();
+        let facts = &mut self.facts;
+        let (jobs, rest) = match (facts.unrecorded.get_mut(program), is_here) {
+            (Some((why, jobs)), _) => (jobs, Rest::Unrecorded(why.clone())),
+            (None, true) => match facts.hopeless.get_mut(program) {
+                Some(jobs) => (jobs, Rest::NothingHelps),
+                None => return Rest::Never,
+            },
+            (None, false) => return Rest::Never,
+        };
         *jobs += 1;
-        let is_time = *jobs >= LOOKS;
+        let is_over = *jobs >= LOOKS;
         self.write(store);
-        Some(is_time)
+        if is_over { Rest::Over } else { rest }
     }
 
     /// Notes that no placement helps this program.
-    pub(super) fn gives_up(&mut self, store: &Store, program: String) {
-        self.facts.hopeless.insert(program, 0);
+    pub(super) fn gives_up(&mut self, store: &Store, program: &str) {
+        insert(&mut self.facts.hopeless, program, 0);
         self.write(store);
     }
 
-    /// Keeps the places of a job, in which it was seen.
-    pub(super) fn confirm(&mut self, store: &Store, own: &Places) {
+    /// Notes why nothing was recorded in a job of this program.
+    pub(super) fn misses(&mut self, store: &Store, program: &str, why: &str) {
+        insert(&mut self.facts.unrecorded, program, (why.to_owned(), 0));
+        self.write(store);
+    }
+
+    /// Keeps the places of a job of this program, which has failed. `is_cut` if it ended before `MPI_Finalize`.
+    pub(super) fn fails(&mut self, store: &Store, program: &str, own: &Places, is_cut: bool) {
+        if is_cut && self.facts.ended.len() < MOST {
+            self.facts.ended.insert(program.to_owned());
+        }
+        self.keep(store, own);
+    }
+
+    /// True if this program ended before `MPI_Finalize` when it was recorded.
+    pub(super) fn has_ended(&self, program: &str) -> bool {
+        self.facts.ended.contains(program)
+    }
+
+    /// Keeps the places of a job of this program, in which it was seen.
+    pub(super) fn confirm(&mut self, store: &Store, program: &str, own: &Places) {
+        self.facts.unrecorded.remove(program);
+        self.facts.ended.remove(program);
+        self.keep(store, own);
+    }
+
+    fn keep(&mut self, store: &Store, own: &Places) {
         if self.facts.own.as_ref() != Some(own) {
             self.facts.own = Some(own.clone());
+            // That was found on other nodes.
+            self.facts.hopeless.clear();
         }
         self.write(store);
     }
@@ -135,6 +193,14 @@ impl Kept {
             self.written = self.facts.clone();
         }
     }
+}
+
+/// Adds a program; too many are forgotten.
+fn insert<T>(programs: &mut BTreeMap<String, T>, program: &str, value: T) {
+    if programs.len() == MOST && !programs.contains_key(program) {
+        programs.clear();
+    }
+    programs.insert(program.to_owned(), value);
 }
 
 /// The name of the file for a launcher's output: its file and the variables by which that finds others.

@@ -29,6 +29,8 @@ pub(super) struct Lesson {
     pub(super) reason: Reason,
     pub(super) placing: Placing,
     pub(super) inputs: Inputs,
+    /// A number for the program with its inputs.
+    pub(super) program: String,
     /// True if the messages of the job are recorded, not only its work.
     pub(super) keeps_calls: bool,
     /// False if no placement is predicted to help.
@@ -67,14 +69,16 @@ impl Assumed {
 impl Lesson {
     /// Learns from the job, which has succeeded; returns a line for the user.
     pub(super) fn learn(mut self, name: &str) -> Result<String, String> {
-        let directory = self.directory.path().join("run.traffic");
-        let recording = Recording::open(&directory)
-            .map_err(|_| {
-                "nothing was recorded: the program uses no MPI, or the nodes do not share the store's file system"
-            })?;
-        if recording.missing() + recording.cut_short > 0 {
-            return Err("some processes did not reach MPI_Finalize; nothing learned".into());
-        }
+        let recording = match self.recording() {
+            Ok(recording) => recording,
+            Err(why) => {
+                // One of a program that was recorded before may be lost by chance.
+                if let Some(assumed) = self.nodes.as_mut().filter(|_| self.guess.kinds.is_empty()) {
+                    assumed.kept.misses(&self.store, &self.program, why);
+                }
+                return Err(format!("{why}; nothing learned"));
+            }
+        };
         let (machine, names) =
             traffic::layout(&recording).ok_or("the nodes of its processes are unknown")?;
         if names.len() < 2 {
@@ -83,7 +87,7 @@ impl Lesson {
         let assumed = self.nodes.as_mut().ok_or("its nodes were unknown before it started")?;
         let were_right = assumed.are(self.arm.as_ref(), &machine, &names);
         if were_right {
-            assumed.kept.confirm(&self.store, &assumed.own);
+            assumed.kept.confirm(&self.store, &self.program, &assumed.own);
         } else {
             assumed.kept.forget(&self.store);
         }
@@ -125,6 +129,18 @@ impl Lesson {
             ));
         }
         Ok(self.summary(name, &entry, noted, shape) + moved)
+    }
+
+    /// The recording of the job, or why it is none.
+    fn recording(&self) -> Result<Recording, &'static str> {
+        let recording = Recording::open(&self.directory.path().join("run.traffic")).map_err(|_| {
+            "nothing was recorded: the program uses no MPI, there is no library for its MPI, or its nodes do not share \
+             the store's file system"
+        })?;
+        match recording.missing() + recording.cut_short {
+            0 => Ok(recording),
+            _ => Err("some processes did not reach MPI_Finalize"),
+        }
     }
 
     /// Notes the work of the job, and its inputs.
@@ -175,13 +191,21 @@ impl Lesson {
     /// Records that the job has failed, possibly because of the placement. If all processes have ended, its messages
     /// are kept: a program may always exit with a code other than 0. Write errors are ignored.
     pub(super) fn failed(mut self) {
+        let recording = self.recording().ok();
         let Some(assumed) = self.nodes.as_mut() else { return };
-        assumed.kept.forget(&self.store);
         let size = assumed.own.ranks();
+        let recording = recording.filter(|recording| recording.size == size);
+        let seen = recording.as_ref().and_then(traffic::layout);
+        let is_there = seen.is_none_or(|(machine, names)| assumed.are(None, &machine, &names));
+        // The placement may have made it fail.
+        if self.arm.is_none() && is_there {
+            let is_cut = self.keeps_calls && recording.is_none();
+            assumed.kept.fails(&self.store, &self.program, &assumed.own, is_cut);
+        } else {
+            assumed.kept.forget(&self.store);
+        }
         let order = self.arm.as_ref().map_or("", Arm::key);
-        let recording = Recording::open(&self.directory.path().join("run.traffic")).ok();
-        let is_whole = |it: &Recording| it.size == size && it.missing() + it.cut_short == 0;
-        let recording = recording.filter(|it| self.keeps_calls && is_whole(it));
+        let recording = recording.filter(|_| self.keeps_calls);
         let note = recording.as_ref().map(|recording| self.note(recording));
         let change = |entry: &mut Entry| {
             entry.fail(order);

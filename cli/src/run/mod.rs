@@ -30,7 +30,7 @@ use crate::output::{Failure, say};
 use crate::store::{ALLOCATIONS, Key, Store, program_at};
 use arms::Placing;
 pub(crate) use inputs::Inputs;
-use kept::Kept;
+use kept::{Kept, Rest};
 pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::Lesson;
 use nodes::{Nodes, Refusal, unchanged};
@@ -211,18 +211,23 @@ fn lesson(
 ) -> Result<(Start, Lesson), String> {
     let mut lesson = empty(arguments, line)?;
     let nothing = || format!("{name}: no placement is predicted to help on these nodes");
-    let program = program_number(&lesson);
+    lesson.program = program_number(&lesson, line);
     let mut kept = Kept::read(&lesson.store, &line.words());
-    let is_looked_at = match kept.is_hopeless(&lesson.store, &program) {
-        Some(false) => return Err(nothing()),
-        is_looked_at => is_looked_at.is_some(),
-    };
+    let rest = kept.rests(&lesson.store, &lesson.program);
+    match rest {
+        Rest::NothingHelps => return Err(nothing()),
+        Rest::Unrecorded(why) => {
+            return Err(unchanged(&format!("{name}: in an earlier job, {why}")));
+        }
+        Rest::Never | Rest::Over => {}
+    }
     let mut job = Nodes::find(line, kept, signals)?;
     let chosen = choice::choose(arguments.no_trial, &job, &mut lesson);
+    lesson.keeps_calls &= !job.kept.has_ended(&lesson.program);
     let start = match chosen {
         Err(Refusal::NothingHelps) => {
-            job.gives_up(&lesson.store, program);
-            if !is_looked_at {
+            job.kept.gives_up(&lesson.store, &lesson.program);
+            if rest == Rest::Never {
                 return Err(nothing());
             }
             Start::of(line.clone().into())
@@ -239,9 +244,12 @@ fn lesson(
     Ok((start, lesson))
 }
 
-/// A number for a program with its inputs.
-fn program_number(lesson: &Lesson) -> String {
-    let numbers = [lesson.key.build, lesson.inputs.digest(&[])];
+/// A number for a program with its inputs, of which the files that its jobs write are none.
+fn program_number(lesson: &Lesson, line: &Line) -> String {
+    let processes = line.processes().and_then(|count| u32::try_from(count).ok());
+    let entry = processes.and_then(|count| lesson.store.entry(&lesson.key, count));
+    let outputs = entry.map(|entry| entry.outputs).unwrap_or_default();
+    let numbers = [lesson.key.build, lesson.key.mpi, lesson.inputs.digest(&outputs)];
     format!("{:016x}", digest(&numbers.map(u64::to_le_bytes).concat()))
 }
 
@@ -267,6 +275,7 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
         reason: Reason::Best,
         placing,
         inputs: Inputs::of(&line.program),
+        program: String::new(),
         keeps_calls: true,
         has_candidates: true,
         guess: Guess::default(),

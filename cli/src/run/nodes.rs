@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cartograph_core::launcher::{Kind, Line, Role};
-use cartograph_core::learn::shape;
+use cartograph_core::learn::{digest, shape};
 use cartograph_core::machine::Machine;
 
 use super::arms::Means;
@@ -14,7 +14,8 @@ use super::learned::{Assumed, Lesson};
 use super::places::Places;
 use super::start::Signals;
 use crate::arms::{Arm, Placer, Start, Way};
-use crate::store::Store;
+use crate::exec;
+use crate::store::program_at;
 
 /// The time limit for Flux to print the size of its allocation.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,7 +42,7 @@ pub(super) struct Nodes {
     /// The shape of the machine.
     pub(super) shape: u64,
     names: Vec<String>,
-    kept: Kept,
+    pub(super) kept: Kept,
 }
 
 /// The message for a job that runs unchanged.
@@ -70,9 +71,18 @@ impl Nodes {
         if is_part(line.most_nodes(|name| env::var(name).ok())) {
             return Err(part());
         }
-        // Even for the first job: if nodes lack this command, the job must not be started through it.
-        let own = kept.own().cloned().or_else(|| Places::ask(signals, &line.clone().into()));
-        let own = own.ok_or_else(|| unchanged("the launcher does not start `cartograph where`"))?;
+        let own = match kept.own() {
+            Some(own) => own.clone(),
+            None => {
+                if let Some(at) = program_at(&line.program) {
+                    let checked = exec::check_mpi(&line.program[at]);
+                    checked.map_err(|failure| unchanged(&failure.text))?;
+                }
+                // Even for the first job: if nodes lack this command, the job must not be started through it.
+                let own = Places::ask(signals, &line.clone().into());
+                own.ok_or_else(|| unchanged("the launcher does not start `cartograph where`"))?
+            }
+        };
         let (machine, names) =
             own.machine().ok_or_else(|| unchanged("the nodes of the job are unknown"))?;
         if names.len() < 2 {
@@ -83,11 +93,6 @@ impl Nodes {
         }
         let shape = shape(machine.nodes());
         Ok(Self { own, machine, shape, names, kept })
-    }
-
-    /// Notes that no placement helps this program here.
-    pub(super) fn gives_up(&mut self, store: &Store, program: String) {
-        self.kept.gives_up(store, program);
     }
 
     /// The facts about these nodes that the end of the job is compared with.
@@ -122,11 +127,18 @@ impl Nodes {
         let start = placer.start(arm, &self.machine, &self.names, &file);
         let start = start.map_err(|failure| failure.text).and_then(|start| start);
         let start = start.map_err(|why| unchanged(&why))?;
-        if !self.kept.has_followed(&arm.order) {
+        let placement = self.number(arm);
+        if !self.kept.has_followed(placement) {
             self.check(arm, &start, &file, signals).map_err(unchanged)?;
-            self.kept.follows(&arm.order);
+            self.kept.follows(placement);
         }
         Ok(start)
+    }
+
+    /// A number for a placement on these nodes: another of the same name may be rejected.
+    fn number(&self, arm: &Arm) -> u64 {
+        let hosts: Vec<_> = arm.node_of.iter().map(|node| self.names.get(*node as usize)).collect();
+        digest(format!("{:?} {hosts:?}", arm.way).as_bytes())
     }
 
     /// Checks that the launcher places ranks as in a start.

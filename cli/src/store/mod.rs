@@ -310,7 +310,8 @@ impl Store {
         }
         let mut forecasts: Vec<PathBuf> = all(&self.directory.join(FORECASTS)).collect();
         if forecasts.len() > MOST_FORECASTS {
-            let changed = |path: &PathBuf| path.symlink_metadata().and_then(|it| it.modified()).ok();
+            let changed =
+                |path: &PathBuf| path.symlink_metadata().and_then(|it| it.modified()).ok();
             forecasts.sort_by_cached_key(|path| Reverse(changed(path)));
         }
         let forecasts = forecasts.into_iter().skip(MOST_FORECASTS);

@@ -30,6 +30,7 @@ if [ "$record" ]; then
             "$here/$kind/$rank.jsonl" >"$record/$rank.jsonl"
         rank=$((rank + 1))
     done
+    [ "$CODE" != 9 ] || rm "$record/7.jsonl"
 fi
 echo "$kind ${PLACED:+placed} $CARTOGRAPH_RECORD_LIMITED" >"$here/seen"
 exit ${CODE:-0}"#;
@@ -63,10 +64,16 @@ impl Inputs {
         command.arg("run").arg(directory.join("mpiexec"));
         command.args("--host n0:4,n1:4,n2:4,n3:4 -n 16".split_whitespace());
         command.arg(directory.join("program")).arg(input).current_dir(directory.join("here"));
-        command.env("TMPDIR", directory.join("tmp"));
+        command.env("TMPDIR", directory.join("tmp")).env("LOG", directory.join("log"));
         command.env("CARTOGRAPH_LIB_DIR", directory.join("lib"));
         command.env("CARTOGRAPH_STORE", directory.join("store"));
         command
+    }
+
+    /// How often the launcher was asked for places.
+    fn asked(&self) -> usize {
+        let log = fs::read_to_string(self.bench.directory.join("log")).unwrap();
+        log.lines().filter(|line| line.ends_with(" where")).count()
     }
 
     /// The notes of a job with this input, and the command's message.
@@ -170,12 +177,24 @@ fn other_work_with_known_arguments_is_noticed_and_recorded() {
 
 #[test]
 fn a_program_that_always_fails_is_recorded_once() {
-    let jobs = Inputs::new("fails");
-    let (seen, said) = jobs.run("columns.in", ("CODE", "1"));
-    assert_eq!(seen, "columns  calls\n");
-    has(&said, "exited with code 1; this run is not compared");
-    for _ in 0..3 {
-        let (seen, said) = jobs.run("columns.in", ("CODE", "1"));
-        assert!(seen.ends_with(" work\n"), "{seen} {said}");
+    // In the end, or before MPI_Finalize.
+    for code in ["1", "9"] {
+        let jobs = Inputs::new(&format!("fails-{code}"));
+        let (seen, said) = jobs.run("rows.in", ("CODE", code));
+        assert_eq!(seen, "rows  calls\n");
+        has(&said, &format!("exited with code {code}; this run is not compared"));
+        for _ in 0..3 {
+            let (seen, said) = jobs.run("rows.in", ("CODE", code));
+            assert!(!seen.contains("calls"), "{seen} {said}");
+        }
+        assert_eq!(jobs.asked(), 1);
+        // Others are recorded, and this one after it has succeeded.
+        assert_eq!(jobs.run("columns.in", ("CODE", code)).0, "columns  calls\n");
+        let (_, said) = jobs.run("columns.in", ("", ""));
+        if code == "9" {
+            has(&said, "; it did other work than before, so the next such run is recorded");
+            assert_eq!(jobs.run("columns.in", ("", "")).0, "columns  calls\n");
+        }
+        assert!(jobs.is_placed("columns.in"));
     }
 }

@@ -69,6 +69,69 @@ fn a_job_starts_the_launcher_once_if_the_last_one_confirmed_its_places() {
 }
 
 #[test]
+fn a_placement_of_a_known_name_is_checked_on_other_nodes() {
+    let jobs = Places::new("renamed", "-n 16");
+    jobs.run(&[]);
+    // The first of some jobs that is placed.
+    let placed = |variables: &[(&str, &str)]| {
+        let mut all = (0..9).map(|_| jobs.run(variables));
+        all.find(|(said, _)| !said.contains("in the default order")).unwrap()
+    };
+    for expected in ["wpj", "wj"] {
+        let (said, starts) = placed(&[]);
+        assert_eq!(starts, expected, "{said}");
+    }
+    let (said, starts) = placed(&[("NODES", "4 4 4 4 1 1 1 1 2 2 2 2 3 3 3 3")]);
+    assert_eq!(starts, "wpj", "{said}");
+    let rejected = [("NODES", "5 5 5 5 1 1 1 1 2 2 2 2 3 3 3 3"), ("REJECTS", "1")];
+    has(&placed(&rejected).0, "the launcher rejected the rank file; the job ran unchanged");
+}
+
+#[test]
+fn a_program_of_which_nothing_is_recorded_starts_at_once_in_nine_of_ten_jobs() {
+    let jobs = Places::new("silent", "-n 16");
+    jobs.0.bench.script("program", "true");
+    for job in 1..=21 {
+        let (said, starts) = jobs.run(&[]);
+        let (expected, why) = match job {
+            1 => ("vwj", "program: nothing was recorded: the program uses no MPI"),
+            11 | 21 => ("wj", "program: nothing was recorded: the program uses no MPI"),
+            _ => ("j", "program: in an earlier job, nothing was recorded: "),
+        };
+        assert_eq!(starts, expected, "job {job}: {said}");
+        has(&said, why);
+    }
+}
+
+#[test]
+fn a_program_without_a_library_for_its_mpi_starts_at_once() {
+    let jobs = Places::new("foreign", WORDS);
+    let directory = &jobs.0.bench.directory;
+    let [source, library] = ["mpi.c", "libmpi.so.77"].map(|name| directory.join(name));
+    let cc = |text: &str, words: &[&str]| {
+        fs::write(&source, text).unwrap();
+        assert!(Command::new("cc").args(words).arg(&source).status().unwrap().success());
+    };
+    let [library, folder] = [&library, directory.path()].map(|path| path.to_str().unwrap());
+    cc(
+        "int MPI_Init(void) { return 0; }",
+        &["-shared", "-fPIC", "-Wl,-soname,libmpi.so.77", "-o", library],
+    );
+    let program = format!("{folder}/program");
+    fs::remove_file(&program).unwrap();
+    let path = format!("-Wl,-rpath,{folder}");
+    cc(
+        "int MPI_Init(void); int main(void) { return MPI_Init(); }",
+        &["-Wl,--no-as-needed", &path, "-o", &program, library],
+    );
+    for expected in ["vj", "j"] {
+        let (said, starts) = jobs.run(&[]);
+        has(&said, "lib/cartograph has no library for libmpi.so.77; the job ran unchanged");
+        assert_eq!(starts, expected);
+    }
+}
+
+#[test]
 fn a_job_asks_for_its_places_again_if_its_host_file_has_changed() {
     let jobs = Places::new("rewritten", "--hostfile hosts -n 16");
     let hosts = jobs.0.bench.directory.join("here/hosts");
