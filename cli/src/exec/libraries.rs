@@ -134,7 +134,7 @@ impl LibraryDirectory {
     }
 
     /// Fails if no library is for the MPI with this file.
-    pub(super) fn check_mpi(&self, mpi: &Path) -> Result<()> {
+    pub(super) fn check_mpi(&self, mpi: &Path) -> Result<(), Failure> {
         let bytes = fs::read(mpi).unwrap_or_default();
         let soname = Elf::parse(&bytes).ok().and_then(|elf| elf.soname);
         let is_for = |soname| self.libraries().iter().any(|(_, library)| library.is_for(soname));
