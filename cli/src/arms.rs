@@ -263,8 +263,8 @@ impl Placer {
                 start.rank_file = Some(RankFile { text, line, placement });
             }
             Way::World => {
-                let program = Path::new(self.launch.program()).file_name().unwrap_or_default();
-                output::write(file, &arm.profile(&program.to_string_lossy(), machine, None))?;
+                let program = self.launch.name().to_string_lossy();
+                output::write(file, &arm.profile(&program, machine, None))?;
                 start.options.extend(["--profile".into(), file.into()]);
             }
             Way::Weights(weights) => {

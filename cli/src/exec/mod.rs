@@ -7,6 +7,7 @@ pub(crate) mod libraries;
 mod preload;
 mod profile;
 pub(crate) mod program;
+pub(crate) mod wrappers;
 
 use std::convert::Infallible;
 use std::env;
@@ -27,6 +28,7 @@ use crate::output::{Failure, Result, is_first, say};
 use libraries::{Fault, LibraryDirectory};
 use preload::{With, preload};
 use program::find_program;
+use wrappers::behind_wrapper;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -93,9 +95,11 @@ pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Ex
 
 fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Result<Infallible> {
     let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
-    let program = program(arguments)?;
-    let mut command = Command::new(&program);
+    let first = first(arguments)?;
+    let mut command = Command::new(&first);
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
+    // Wrappers pass the environment on to it.
+    let program = find_program(behind_wrapper(&arguments.program)).unwrap_or(first.clone());
     let profile = profile_file(arguments).map(|file| (profile::read(&file), file));
     let orders_world = profile
         .as_ref()
@@ -127,12 +131,12 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
         word.map(|word| command.env(name, word));
     }
     let error = command.exec();
-    Err(Failure::new(format!("cannot run {}: {error}", program.display()))
+    Err(Failure::new(format!("cannot run {}: {error}", first.display()))
         .with_code(Failure::NOT_RUN))
 }
 
-/// The file of the program, which is no launcher.
-fn program(arguments: &Arguments) -> Result<PathBuf> {
+/// The file of the first word, which is no launcher.
+fn first(arguments: &Arguments) -> Result<PathBuf> {
     let word = arguments.program[0].to_string_lossy();
     if let Some(launcher) = launcher::named(&word).next() {
         let command = launcher.subcommand.map_or(word.to_string(), |next| format!("{word} {next}"));

@@ -17,6 +17,7 @@ use crate::exec;
 use crate::predict::{
     By, Candidate, Forecast, LEAST_GAIN, MOST_CALLS, Prediction, Ways, grid, link, of_grid,
 };
+use crate::runs::command::Launch;
 use crate::store::{Key, Store, Verdict};
 use crate::traffic;
 
@@ -81,9 +82,10 @@ impl Placing {
         let by_launcher = placement
             .map(|placement| (self.line.clone(), placement))
             .map_err(|why| why.to_string());
-        let no_world = exec::check_world(&self.line.program[0], None).err();
+        let launch = Launch::from(self.line.clone());
+        let no_world = exec::check_world(launch.program(), None).err();
         let is_off = env::var_os("CARTOGRAPH_REORDER").is_some_and(|word| word == "off");
-        let library = exec::check(&self.line.program[0], None);
+        let library = exec::check(launch.program(), None);
         let (moves_grids, setting) = match self.verdict {
             _ if !has_grid || is_off || library.is_err() => (false, None),
             Some(Verdict { moves_well, pairs_as_host }) => {

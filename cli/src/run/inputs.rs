@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use cartograph_core::launcher::variables;
 use cartograph_core::learn::digest;
 
-use crate::store::program_at;
+use crate::exec::wrappers::program_at;
 
 /// Of larger files, only the size and the time of the last change count.
 const LARGE: u64 = 1 << 20;

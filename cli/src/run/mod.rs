@@ -16,7 +16,6 @@ mod start;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::panic;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -25,9 +24,11 @@ use cartograph_core::learn::{Guess, Reason, digest};
 
 use crate::arms::Start;
 use crate::exec;
-use crate::exec::program::{find_program, needs_mpi};
+use crate::exec::program::find_program;
+use crate::exec::wrappers::program_at;
 use crate::output::{Failure, say};
-use crate::store::{ALLOCATIONS, Key, Store, program_at};
+use crate::runs::command::Launch;
+use crate::store::{ALLOCATIONS, Key, Store};
 use arms::Placing;
 pub(crate) use inputs::Inputs;
 use kept::{Kept, Rest};
@@ -139,45 +140,20 @@ fn prepare(arguments: &Arguments, signals: &Signals) -> Job {
     }
 }
 
-/// Parses the launcher's command line.
+/// Reads the launcher's command line.
 fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
-    let words = || command.iter().map(|word| word.to_string_lossy());
-    if let Some(word) = words().find(|w| w.contains("CARTOGRAPH_") || w.contains("libcartograph")) {
-        return Err(format!("the command already sets {word}"));
-    }
-    if words().any(|word| word == ":") {
-        return Err("MPMD jobs are not placed".into());
-    }
     let prints = |launcher: &OsStr| printed(launcher, signals);
-    let mut line = Line::read(command, None, prints, None);
-    if line.is_err() {
-        // Unknown options: the program is the first word that is linked with an MPI.
-        let linked = |word: &OsString| find_program(word).is_ok_and(|program| needs_mpi(&program));
-        if let Some(at) = command.iter().position(linked).filter(|at| *at > 0) {
-            line = Line::read(command, Some(at), prints, None);
-        }
-    }
+    let (_, line) = Launch::read(command, None, prints).map_err(|failure| failure.text)?;
     let line = line.map_err(|why| why.to_string())?;
-    if line.names_programs() {
-        return Err("MPMD jobs are not placed".into());
-    }
     if line.allocates(|name| env::var_os(name).is_some()) {
         return Err(format!(
             "outside an allocation, the nodes of {} are unknown before the job; use it in a job script",
             line.launcher.name
         ));
     }
-    if line.processes() == Some(1) {
-        return Err("a job of one process; nothing to place".into());
-    }
-    let program = program_at(&line.program);
-    let program = program.map(|at| Path::new(&line.program[at]).file_name());
-    match program {
-        None => Err(format!("{} not found", line.program[0].to_string_lossy())),
-        Some(name) if name == Some(OsStr::new("cartograph")) => {
-            Err("the command already runs cartograph".into())
-        }
-        Some(_) => Ok(line),
+    match line.processes() {
+        Some(1) => Err("a job of one process; nothing to place".into()),
+        _ => Ok(line),
     }
 }
 

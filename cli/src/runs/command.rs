@@ -1,109 +1,70 @@
-//! Finds the program in a launcher's command.
+//! Reads the command that starts a job: the launcher with its options, and the program behind them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
 use cartograph_core::launcher::Line;
+use cartograph_core::launcher::line::Unreadable;
 
 use super::input::Input;
 use super::job;
 use crate::exec::program::{find_program, needs_mpi, own_path};
+use crate::exec::wrappers::program_at;
 use crate::output::{Failure, Result};
-
-/// True if an argument of a command is a program that is linked with an MPI.
-fn is_linked_with_mpi(name: &OsStr) -> bool {
-    find_program(name).is_ok_and(|program| needs_mpi(&program))
-}
-
-/// The index of the program after the launcher's options, if all of these are known.
-fn behind_options(command: &[OsString]) -> Option<usize> {
-    let line = Line::read(command, None, printed, None).ok()?;
-    find_program(&line.program[0]).ok()?;
-    Some(command.len() - line.program.len())
-}
 
 /// A launcher's command.
 #[derive(Clone)]
 pub(crate) struct Launch {
     pub(crate) launcher: Vec<OsString>,
+    /// The program with its wrappers, such as `numactl`, before it and its arguments after it.
     pub(crate) program: Vec<OsString>,
     /// The MPI that the user names.
     pub(crate) mpi: Option<String>,
 }
 
 impl Launch {
-    /// Finds the program: the word after `--` or, without that, the first argument that is an executable file linked
-    /// with an MPI, or the first word after the options of a known launcher.
-    pub(crate) fn of(command: &[OsString], mpi: Option<&str>) -> Result<Self> {
+    /// Reads a command, as a line if its launcher is known. The program begins behind the options of a known launcher or,
+    /// if one of these is unknown, behind `--` or with the first word that is linked with an MPI. `prints` is the output
+    /// by which a launcher is recognized.
+    pub(crate) fn read(
+        command: &[OsString],
+        mpi: Option<&str>,
+        prints: impl Fn(&OsStr) -> String,
+    ) -> Result<(Self, core::result::Result<Line, Unreadable>)> {
         let words = || command.iter().map(|word| word.to_string_lossy());
         if let Some(word) =
             words().find(|w| w.contains("CARTOGRAPH_") || w.contains("libcartograph"))
         {
-            return Err(Failure::usage(format!(
-                "{word} would load Cartograph in baseline runs; omit it"
-            )));
+            return Err(Failure::usage(format!("the command already sets {word}; omit it")));
         }
+        let several = || Failure::usage("the command starts several programs");
         if words().any(|word| word == ":") {
-            return Err(Failure::usage(
-                "the command starts several programs, separated by ':'; test each one separately",
-            ));
+            return Err(several());
         }
-        let at = if let Some(at) = command.iter().position(|word| word == "--") {
-            at + 1
-        } else {
-            let found = command.iter().position(|word| is_linked_with_mpi(word));
-            found
-                .or_else(|| behind_options(command))
-                .ok_or_else(|| Self::without_program(command))?
-        };
+        let (at, line) = split(command, prints)?;
+        if line.as_ref().is_ok_and(Line::names_programs) {
+            return Err(several());
+        }
         let launcher = command[..at].iter().filter(|word| *word != "--").cloned().collect();
-        let program = command[at..].to_vec();
-        let Some(name) = program.first() else {
-            return Err(Failure::usage("no program after --"));
-        };
-        if Path::new(name).file_name() == Some(OsStr::new("cartograph")) {
+        let launch =
+            Self { launcher, program: command[at..].to_vec(), mpi: mpi.map(str::to_owned) };
+        if launch.name() == "cartograph" {
             return Err(Failure::usage(
                 "omit cartograph exec from the command; it is added automatically",
             ));
         }
-        Ok(Self { launcher, program, mpi: mpi.map(str::to_owned) })
+        Ok((launch, line))
     }
 
-    /// The failure if no argument of a command is a program.
-    fn without_program(command: &[OsString]) -> Failure {
-        let is_option = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
-        let words: Vec<&OsString> =
-            command.iter().skip(1).filter(|word| !is_option(word)).collect();
-        let is_path = |word: &&&OsString| word.as_encoded_bytes().contains(&b'/');
-        let wrong: Vec<Failure> =
-            words.iter().filter(is_path).filter_map(|path| find_program(path).err()).collect();
-        let finds_one = (1..command.len()).any(|at| find_program(&command[at]).is_ok());
-        // A script that an interpreter reads need not be executable.
-        if let Some(failure) =
-            wrong.into_iter().find(|failure| failure.code() == Failure::NOT_FOUND || !finds_one)
-        {
-            return failure;
-        }
-        let shown = |words: &[OsString]| words.join(OsStr::new(" ")).to_string_lossy().into_owned();
-        let Some(at) = (1..command.len()).find(|&at| find_program(&command[at]).is_ok()) else {
-            return Failure::usage(format!(
-                "no program found after {}: none of its arguments is an executable file or in PATH",
-                shown(&command[..1])
-            ));
-        };
-        Failure::usage(format!(
-            "which argument is the program? {} is not linked with an MPI; if it is the program, put -- before it: \
-             cartograph try {} -- {}",
-            shown(&command[at..=at]),
-            shown(&command[..at]),
-            shown(&command[at..])
-        ))
-    }
-
-    /// The program, without its arguments.
+    /// The word that names the program, behind its wrappers.
     pub(crate) fn program(&self) -> &OsStr {
-        &self.program[0]
+        &self.program[program_at(&self.program).unwrap_or(0)]
+    }
+
+    /// The name of the program's file.
+    pub(crate) fn name(&self) -> &OsStr {
+        Path::new(self.program()).file_name().unwrap_or_default()
     }
 
     /// The command as given by the user.
@@ -128,6 +89,61 @@ impl Launch {
         let [set, mpi] = [&set, &mpi].map(|words| words.as_ref().map_or(&[][..], |words| words));
         Ok([&self.launcher[..], set, &exec, mpi, options, &self.program].concat())
     }
+}
+
+/// The index of the program in a command, and the line of a known launcher.
+///
+/// # Errors
+///
+/// If no argument is a program.
+fn split(
+    command: &[OsString],
+    prints: impl Fn(&OsStr) -> String,
+) -> Result<(usize, core::result::Result<Line, Unreadable>)> {
+    let line = Line::read(command, None, &prints, None);
+    if let Ok(line) = &line
+        && find_program(&line.program[0]).is_ok()
+    {
+        return Ok((command.len() - line.program.len(), Ok(line.clone())));
+    }
+    let is_linked = |word: &OsString| find_program(word).is_ok_and(|program| needs_mpi(&program));
+    let marked = command.iter().position(|word| word == "--").map(|at| at + 1);
+    let linked = || command.iter().position(is_linked).filter(|at| *at > 0);
+    let at = marked.or_else(linked).ok_or_else(|| without_program(command))?;
+    if at == command.len() {
+        return Err(Failure::usage("no program after --"));
+    }
+    Ok((at, Line::read(command, Some(at), prints, None)))
+}
+
+/// The failure if no argument of a command is a program.
+fn without_program(command: &[OsString]) -> Failure {
+    let is_option = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
+    let words: Vec<&OsString> = command.iter().skip(1).filter(|word| !is_option(word)).collect();
+    let is_path = |word: &&&OsString| word.as_encoded_bytes().contains(&b'/');
+    let wrong: Vec<Failure> =
+        words.iter().filter(is_path).filter_map(|path| find_program(path).err()).collect();
+    let finds_one = (1..command.len()).any(|at| find_program(&command[at]).is_ok());
+    // A script that an interpreter reads need not be executable.
+    if let Some(failure) =
+        wrong.into_iter().find(|failure| failure.code() == Failure::NOT_FOUND || !finds_one)
+    {
+        return failure;
+    }
+    let shown = |words: &[OsString]| words.join(OsStr::new(" ")).to_string_lossy().into_owned();
+    let Some(at) = (1..command.len()).find(|&at| find_program(&command[at]).is_ok()) else {
+        return Failure::usage(format!(
+            "no program found after {}: none of its arguments is an executable file or in PATH",
+            shown(&command[..1])
+        ));
+    };
+    Failure::usage(format!(
+        "which argument is the program? {} is not linked with an MPI; if it is the program, put -- before it: \
+         cartograph try {} -- {}",
+        shown(&command[at..=at]),
+        shown(&command[..at]),
+        shown(&command[at..])
+    ))
 }
 
 /// The path of this command, by which launchers start it.

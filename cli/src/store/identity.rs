@@ -11,30 +11,8 @@ use std::path::{Path, PathBuf};
 use cartograph_core::learn::digest;
 use cartograph_shim::elf::build_id;
 
-use crate::exec::program::{find_program, needs_mpi};
-
-/// Commands that start the program in their arguments, and their subcommands.
-const WRAPPERS: &[(&str, &[&str])] = &[
-    ("env", &[]),
-    ("nice", &[]),
-    ("ionice", &[]),
-    ("nohup", &[]),
-    ("time", &[]),
-    ("timeout", &[]),
-    ("taskset", &[]),
-    ("chrt", &[]),
-    ("numactl", &[]),
-    ("hwloc-bind", &[]),
-    ("setarch", &[]),
-    ("prlimit", &[]),
-    ("stdbuf", &[]),
-    ("unbuffer", &[]),
-    ("strace", &[]),
-    ("ltrace", &[]),
-    ("valgrind", &[]),
-    ("perf", &["stat", "record", "trace"]),
-    ("nsys", &["profile"]),
-];
+use crate::exec::program::find_program;
+use crate::exec::wrappers::{is_wrapper, name};
 
 /// Commands that start a program in a container, and the subcommands before its image.
 const CONTAINERS: &[(&str, &[&str])] = &[
@@ -107,39 +85,6 @@ pub(super) struct Identity {
     pub(super) build: u64,
 }
 
-/// The file name of a word.
-fn name(word: &OsStr) -> String {
-    Path::new(word).file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// The index of the program in a command line: the first word that is linked with an MPI, behind any wrapper, or else
-/// the first that can be run and is not a wrapper.
-pub(crate) fn program_at(words: &[OsString]) -> Option<usize> {
-    let runs = |at: &usize| find_program(&words[*at]).is_ok();
-    let linked =
-        words.iter().position(|word| find_program(word).is_ok_and(|program| needs_mpi(&program)));
-    linked
-        .or_else(|| (behind_wrappers(words)..words.len()).find(runs))
-        .or_else(|| (0..words.len()).find(runs))
-}
-
-/// The index of the first word behind wrappers and their subcommands.
-fn behind_wrappers(words: &[OsString]) -> usize {
-    let mut next = 0;
-    for (at, word) in words.iter().enumerate() {
-        let word = name(word);
-        if let Some((_, subcommands)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == word) {
-            let has_one = words
-                .get(at + 1)
-                .is_some_and(|word| subcommands.iter().any(|subcommand| *word == **subcommand));
-            next = at + 1 + usize::from(has_one);
-        } else if at >= next && find_program(&words[at]).is_ok() {
-            break;
-        }
-    }
-    next
-}
-
 impl Identity {
     /// The program at this index of a command, which is linked with an MPI or not.
     pub(super) fn of(words: &[OsString], at: usize, is_linked: bool) -> Result<Self, Unidentified> {
@@ -188,10 +133,6 @@ impl Identity {
         let name = own.ok_or(Unidentified::Unreadable)?;
         Ok(Identity { name, build: parts.build })
     }
-}
-
-fn is_wrapper(command: &str) -> bool {
-    WRAPPERS.iter().any(|(wrapper, _)| *wrapper == command)
 }
 
 fn container(command: &str) -> Option<&'static (&'static str, &'static [&'static str])> {

@@ -7,8 +7,9 @@ use cartograph_core::launcher::named;
 use cartograph_core::learn::digest;
 use cartograph_traffic::printable;
 
-use super::identity::{Identity, Unidentified, program_at};
+use super::identity::{Identity, Unidentified};
 use crate::exec::program::{find_program, linked_mpi};
+use crate::exec::wrappers::program_at;
 use crate::runs::command::Launch;
 
 /// The key of an entry: the program, its build, and the MPI.

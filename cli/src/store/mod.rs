@@ -24,7 +24,6 @@ use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-pub(crate) use identity::program_at;
 pub(crate) use key::Key;
 
 /// The longest that a job waits for the lock.

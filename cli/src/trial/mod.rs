@@ -11,7 +11,7 @@ use cartograph_core::engine::arguments::Function;
 
 use crate::exec;
 use crate::output::{self, Failure, Result};
-use crate::runs::command::Launch;
+use crate::runs::command::{Launch, printed};
 use crate::runs::job;
 use crate::store::{Key, Store, Verdict};
 pub(crate) use arguments::Arguments;
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(arguments.tolerance >= 0.0 && arguments.tolerance.is_finite()) {
         return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
-    let launch = Launch::of(&arguments.command, arguments.mpi.as_deref())?;
+    let (launch, _) = Launch::read(&arguments.command, arguments.mpi.as_deref(), printed)?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
     job::end_jobs_when_interrupted();
     let key = Key::of(&launch, None).ok();

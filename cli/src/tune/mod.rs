@@ -6,12 +6,12 @@ mod rounds;
 mod variants;
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::exec;
 use crate::output::{self, Failure, Result};
-use crate::runs::command::Launch;
+use crate::runs::command::{Launch, printed};
 use crate::runs::input::Input;
 use crate::runs::job;
 use recorded::Recorded;
@@ -45,10 +45,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(options.tolerance >= 0.0 && options.tolerance.is_finite()) {
         return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
-    let launch = Launch::of(&arguments.command, arguments.mpi.as_deref())?;
+    let (launch, _) = Launch::read(&arguments.command, arguments.mpi.as_deref(), printed)?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
-    let name = Path::new(launch.program()).file_name().unwrap_or_default();
-    let default = PathBuf::from(format!("{}.cartograph.json", name.to_string_lossy()));
+    let default = PathBuf::from(format!("{}.cartograph.json", launch.name().to_string_lossy()));
     let file = arguments.profile.clone().unwrap_or(default);
     output::check_place(&file)?;
     let file = std::path::absolute(&file).unwrap_or(file);

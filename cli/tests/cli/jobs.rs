@@ -64,7 +64,7 @@ pub(crate) struct Jobs {
 
 impl Jobs {
     /// A program that allows reordering its grid, or not, and MPICH 4.
-    fn new(name: &str, reorder: bool) -> Self {
+    pub(crate) fn new(name: &str, reorder: bool) -> Self {
         let words = "-launcher fork -hosts n0:4,n1:4,n2:4,n3:4 -n 16";
         Self::under("hydra", "MPICH Version: 4.0.2", words, name, reorder)
     }
@@ -93,10 +93,15 @@ impl Jobs {
 
     /// `cartograph` with options before the launcher's line.
     pub(crate) fn command(&self, options: &str) -> Command {
+        self.command_behind(options, "")
+    }
+
+    /// The same with a wrapper before the program.
+    pub(crate) fn command_behind(&self, options: &str, wrapper: &str) -> Command {
         let Self { bench, launcher, words } = self;
         let mut command = Command::new(COMMAND);
         command.args(options.split_whitespace()).arg(bench.directory.join(launcher));
-        command.args(words.split_whitespace());
+        command.args(words.split_whitespace()).args(wrapper.split_whitespace());
         command.arg(bench.directory.join("program")).current_dir(bench.directory.join("here"));
         command.env("TMPDIR", bench.directory.join("tmp")).env("HYDRA", "4.0.2");
         command.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib"));

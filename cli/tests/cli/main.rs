@@ -19,6 +19,7 @@ mod tune;
 mod tuning;
 mod untrusted;
 mod verdicts;
+mod wrapped;
 
 use run::cartograph;
 

@@ -1,6 +1,7 @@
 //! Programs that their file does not identify.
 
 use super::*;
+use crate::exec::wrappers::program_at;
 
 /// A file in a directory, as a word.
 fn file(directory: &Path, name: &str, text: &str) -> OsString {

@@ -1,0 +1,65 @@
+//! A program behind a wrapper: `run`, `try` and `tune` read its line alike.
+
+use std::fs;
+use std::process::Command;
+
+use crate::jobs::Jobs;
+use crate::run::cartograph;
+
+/// Replaces the program, a script, by one that is linked with an MPI and becomes the script.
+fn link(jobs: &Jobs) {
+    let [program, script, library, source] = ["program", "script", "libmpi.so.40", "source.c"]
+        .map(|name| jobs.bench.directory.join(name));
+    fs::rename(&program, &script).unwrap();
+    let cc = |text: String, words: &[&str]| {
+        fs::write(&source, text).unwrap();
+        let mut cc = Command::new("cc");
+        cc.arg(&source).args(words).arg("-o");
+        assert!(
+            cc.arg(if words.len() == 1 { &library } else { &program }).status().unwrap().success()
+        );
+    };
+    cc("int MPI_Init;".into(), &["-shared"]);
+    let main = format!(
+        "#include <unistd.h>\nint main(int n, char **words) {{ return execv({script:?}, words); }}\n"
+    );
+    cc(main, &["-Wl,--no-as-needed", library.to_str().unwrap()]);
+}
+
+#[test]
+fn every_command_starts_a_wrapper_in_the_place_of_the_program() {
+    for (number, wrapper) in
+        ["", "env A=1 ", "nice -n 5 ", "timeout 60 ", "../bind "].iter().enumerate()
+    {
+        for command in ["run", "try --runs 1", "tune --runs 3"] {
+            let name = command.split(' ').next().unwrap();
+            let jobs = Jobs::new(&format!("wrapped-{name}-{number}"), true);
+            link(&jobs);
+            jobs.bench.script("bind", "exec \"$@\"");
+            let log = jobs.bench.directory.join("log");
+            let mut line = jobs.command_behind(command, wrapper);
+            let done = line.env("LOG", &log).output().unwrap();
+            let log = fs::read_to_string(log).unwrap();
+            let starts = |line: &&str| line.contains("/cartograph exec ");
+            let first = log.lines().find(starts);
+            let (before, behind) = first.expect(&log).split_once("/cartograph exec ").unwrap();
+            let program = jobs.bench.directory.join("program");
+            let ends = behind.ends_with(&format!(" {wrapper}{}", program.display()));
+            let is_bare = before.contains(" -n 16 /") && !before.contains(wrapper.trim_end());
+            assert!(ends && (is_bare || wrapper.is_empty()), "{command}: {first:?} {done:?}");
+        }
+    }
+}
+
+/// The file of a profile has the program's name, and `exec` finds the name behind the wrapper.
+#[test]
+fn a_profile_is_for_the_program_behind_a_wrapper() {
+    let jobs = Jobs::new("wrapped-profile", true);
+    let tuned = jobs.command_behind("tune --runs 3", "env A=1 ").output().unwrap();
+    let profile = jobs.bench.directory.join("here/program.cartograph.json");
+    assert!(profile.exists(), "{tuned:?}");
+    let program = jobs.bench.directory.join("program");
+    let exec = cartograph("exec --profile").arg(profile).arg("env").arg("A=1").arg(program);
+    let exec = exec.env("CARTOGRAPH_LIB_DIR", jobs.bench.directory.join("lib"));
+    assert_eq!(String::from_utf8_lossy(&exec.output().stderr), "");
+}
