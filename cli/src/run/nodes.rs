@@ -15,7 +15,7 @@ use super::places::Places;
 use super::start::Signals;
 use crate::arms::{Arm, Placer, Start, Way};
 use crate::exec;
-use crate::store::program_at;
+use crate::exec::wrappers::program_at;
 
 /// The time limit for Flux to print the size of its allocation.
 const PATIENCE: Duration = Duration::from_secs(10);
