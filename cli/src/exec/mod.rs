@@ -175,6 +175,10 @@ fn set_libraries(
         Err(Fault::NotInstalled(failure)) => {
             failure.with_hint("the program runs without Cartograph").warn();
         }
+        // The recorder sends no message.
+        Err(Fault::Unusable(failure)) if !library => {
+            failure.with_hint("the program runs without being recorded").warn();
+        }
         Err(Fault::Unusable(failure)) => {
             return Err(failure
                 .with_hint(

@@ -10,6 +10,7 @@ use super::candidates::Candidates;
 use super::learned::Lesson;
 use super::nodes::{Nodes, Refusal, unchanged};
 use crate::arms::Arm;
+use crate::store::UnderWay;
 
 /// A job makes no trial if its remaining time is less than the longest such job times this factor.
 const MARGIN: f64 = 1.5;
@@ -46,7 +47,17 @@ pub(super) fn choose(
         in_a_hurry: no_trial || is_short(&entry, &lesson.guess, job.shape),
         seed: lesson.key.build,
     };
-    let choice = found.choose(&entry, &lesson.guess, &conditions);
+    let mut choice = found.choose(&entry, &lesson.guess, &conditions);
+    if choice.reason == Reason::Trial {
+        // Jobs at once would all try the same before the first one tells whether it is slower.
+        match lesson.store.trial(&lesson.key, job.own.ranks()) {
+            Ok(trial) => lesson.trial = trial,
+            Err(UnderWay) => {
+                let conditions = Conditions { in_a_hurry: true, ..conditions };
+                choice = found.choose(&entry, &lesson.guess, &conditions);
+            }
+        }
+    }
     lesson.reason = choice.reason;
     let Some(at) = choice.arm.checked_sub(1) else { return Ok(None) };
     let (kind, arm) = found.arms.swap_remove(at);

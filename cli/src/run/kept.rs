@@ -37,7 +37,7 @@ const PLACING: [&str; 14] = [
 /// A larger file is no host file.
 const LONGEST: u64 = 1 << 20;
 
-/// A program that no placement helps, or of which nothing is recorded, is looked at again in one of so many jobs.
+/// A program that no placement helps, or that cannot be placed or recorded, is looked at again in one of so many jobs.
 const LOOKS: u32 = 10;
 
 /// The most programs, or placements, of a kind that are known.
@@ -55,7 +55,7 @@ struct Facts {
     /// The programs that no placement helps here, each with the number of jobs since that was found.
     #[serde(default)]
     hopeless: BTreeMap<String, u32>,
-    /// The programs of which nothing is recorded, each with the reason and that number.
+    /// The programs that could be neither recorded nor placed, each with the reason and that number.
     #[serde(default)]
     unrecorded: BTreeMap<String, (String, u32)>,
     /// The programs that ended before `MPI_Finalize` when they were recorded.
@@ -68,7 +68,7 @@ struct Facts {
 pub(super) enum Rest {
     Never,
     NothingHelps,
-    /// Nothing was recorded, for this reason.
+    /// It can be neither recorded nor placed, for this reason.
     Unrecorded(String),
     /// It is time to look at the program again.
     Over,
@@ -144,9 +144,11 @@ impl Kept {
         self.write(store);
     }
 
-    /// Notes why nothing was recorded in a job of this program.
+    /// Notes why a job of this program could be neither recorded nor placed. The next one tries again.
     pub(super) fn misses(&mut self, store: &Store, program: &str, why: &str) {
-        insert(&mut self.facts.unrecorded, program, (why.to_owned(), 0));
+        let again = self.facts.unrecorded.contains_key(program);
+        let jobs = if again { 0 } else { LOOKS - 1 };
+        insert(&mut self.facts.unrecorded, program, (why.to_owned(), jobs));
         self.write(store);
     }
 

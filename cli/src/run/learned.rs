@@ -14,7 +14,7 @@ use super::kept::Kept;
 use super::places::Places;
 use crate::arms::{Arm, Way, faster};
 use crate::predict::LEAST_GAIN;
-use crate::store::{JobFolder, Key, Store};
+use crate::store::{JobFolder, Key, Store, Trial};
 use crate::traffic;
 
 /// A job that teaches something.
@@ -27,6 +27,8 @@ pub(super) struct Lesson {
     pub(super) arm: Option<Arm>,
     pub(super) nodes: Option<Assumed>,
     pub(super) reason: Reason,
+    /// Its trial, if it makes one.
+    pub(super) trial: Option<Trial>,
     pub(super) placing: Placing,
     pub(super) inputs: Inputs,
     /// A number for the program with its inputs.

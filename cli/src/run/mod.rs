@@ -197,7 +197,7 @@ fn lesson(
         }
         Rest::Never | Rest::Over => {}
     }
-    let mut job = Nodes::find(line, kept, signals)?;
+    let mut job = Nodes::find(line, kept, &lesson, signals)?;
     let chosen = choice::choose(arguments.no_trial, &job, &mut lesson);
     lesson.keeps_calls &= !job.kept.has_ended(&lesson.program);
     let start = match chosen {
@@ -249,6 +249,7 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
         arm: None,
         nodes: None,
         reason: Reason::Best,
+        trial: None,
         placing,
         inputs: Inputs::of(&line.program),
         program: String::new(),

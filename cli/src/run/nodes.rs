@@ -56,7 +56,12 @@ impl Nodes {
     /// # Errors
     ///
     /// Why the job runs unchanged.
-    pub(super) fn find(line: &Line, kept: Kept, signals: &Signals) -> Result<Self, String> {
+    pub(super) fn find(
+        line: &Line,
+        mut kept: Kept,
+        lesson: &Lesson,
+        signals: &Signals,
+    ) -> Result<Self, String> {
         // The lines of `cartograph where` would end up in the job's own output files.
         if line.options.iter().any(|given| given.role == Role::Output) {
             return Err(unchanged("the launcher redirects the output to files"));
@@ -80,7 +85,11 @@ impl Nodes {
                 }
                 // Even for the first job: if nodes lack this command, the job must not be started through it.
                 let own = Places::ask(signals, &line.clone().into());
-                own.ok_or_else(|| unchanged("the launcher does not start `cartograph where`"))?
+                own.ok_or_else(|| {
+                    let why = "the launcher does not start `cartograph where`";
+                    kept.misses(&lesson.store, &lesson.program, why);
+                    unchanged(why)
+                })?
             }
         };
         let (machine, names) =
@@ -129,7 +138,10 @@ impl Nodes {
         let start = start.map_err(|why| unchanged(&why))?;
         let placement = self.number(arm);
         if !self.kept.has_followed(placement) {
-            self.check(arm, &start, &file, signals).map_err(unchanged)?;
+            self.check(arm, &start, &file, signals).map_err(|why| {
+                self.kept.misses(&lesson.store, &lesson.program, why);
+                unchanged(why)
+            })?;
             self.kept.follows(placement);
         }
         Ok(start)

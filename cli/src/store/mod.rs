@@ -62,6 +62,13 @@ impl JobFolder {
     }
 }
 
+/// A trial of a placement, which ends with this.
+pub(crate) struct Trial(#[expect(dead_code, reason = "held, not read")] Flock<File>);
+
+/// Another job of a program makes a trial.
+#[derive(Debug)]
+pub(crate) struct UnderWay;
+
 /// The result of `cartograph try` for a build: whether its grids and graphs may be reordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Verdict {
@@ -261,6 +268,20 @@ impl Store {
         let folder = Builder::new().prefix(&boot()).tempdir_in(self.folder(JOBS)?)?;
         let lock = File::open(&folder).ok().and_then(|open| try_lock(open).ok());
         Ok(JobFolder { folder, _lock: lock })
+    }
+
+    /// Begins a trial of a program, unless another job has one under way; `None` if there are no locks.
+    pub(crate) fn trial(&self, key: &Key, processes: u32) -> Result<Option<Trial>, UnderWay> {
+        let place = self.folder(ALLOCATIONS).ok();
+        let name = format!("trial-{}-{processes}", key.start());
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let file = place.and_then(|place| options.open(place.join(name)).ok());
+        match file.map(try_lock) {
+            Some(Ok(lock)) => Ok(Some(Trial(lock))),
+            Some(Err(Errno::EWOULDBLOCK)) => Err(UnderWay),
+            _ => Ok(None),
+        }
     }
 
     /// A directory of the store for files of a kind.

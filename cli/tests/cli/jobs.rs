@@ -19,7 +19,7 @@ case "$*" in
     for file; do :; done
     case $file in where) ;; *) [ -r "$file" ] && [ -z "$BLIND" ] || exit 1 ;; esac
     rank=0
-    [ "$1 $REJECTS" = "--rankfile 1" ] && exit 1
+    [ "$1 $REJECTS" = "--rankfile 1" ] || [ "$REFUSES" ] && exit 1
     [ "$1" = --rankfile ] && order=$(sed 's/.*=n\(.\) .*/\1/' "$2")
     for node in ${order:-${HYDRA_NODES:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}}}; do
         echo '{"cartograph_where":'$rank',"size":16,"host":"n'$node'","own_cores":'${OWN:-1}',"cores":4}'
@@ -48,6 +48,7 @@ if [ "$record" ]; then
     echo "reorder:$CARTOGRAPH_REORDER weights:$CARTOGRAPH_WEIGHTS world:${CARTOGRAPH_WORLD:+set} ${PLACED:+placed}" >"$here/seen"
     [ ! -e "$here/fails" ] || exit 3
 fi
+[ -z "$HOLD" ] || { echo >"$HOLD"; while [ -e "$HOLD" ]; do sleep 0.05; done; }
 if [ -e "$here/differs" ] && moved; then echo sum 6; else echo sum 5; fi"#;
 
 /// The notes of a job in the default order, and of one whose ranks are kept and that is not recorded.

@@ -41,10 +41,6 @@ pub(crate) fn table(runs: &Measured, known: &File) -> Table {
             .map(|(gain, tuned)| format!("{:.0}", (gain.mean - 1.0) / (tuned - 1.0) * 100.0));
         let fault = [ALONE, LEARNS].into_iter().find_map(|variant| runs.word(case, variant));
         let fault = fault.map(|fault| format!("**{fault}**"));
-        let launched = |variant: &str| {
-            let times = runs.in_order(case, &format!("{variant} launched"), TIME);
-            format!("{:.1}", times.iter().sum::<f64>())
-        };
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         table.row(&format!(
             "{case} | {} | {} | {} | {} | {} | {} | {} | {} | {}",
@@ -55,11 +51,35 @@ pub(crate) fn table(runs: &Measured, known: &File) -> Table {
             or_dash(late.map(shown)),
             or_dash(tuned.map(|gain| format!("{gain:.2}"))),
             or_dash(part),
-            launched(ALONE),
-            launched(LEARNS)
+            launched(runs, case, ALONE),
+            launched(runs, case, LEARNS)
         ));
     }
     table
+}
+
+/// The table of jobs in circumstances that change.
+pub(crate) fn changing(runs: &Measured) -> Table {
+    let columns = "jobs | links | jobs of each | without / by run | by run | launched, s | launched by run, s";
+    let mut table = Table::new("Jobs that change", columns);
+    for case in runs.cases() {
+        let gain = runs.gain(case, ALONE, LEARNS, 0);
+        let [alone, learns] = [ALONE, LEARNS].map(|variant| launched(runs, case, variant));
+        table.row(&format!(
+            "{case} | {} | {} | {} | {} | {alone} | {learns}",
+            runs.word(case, "links").unwrap_or("-"),
+            runs.in_order(case, LEARNS, TIME).len(),
+            gain.map_or_else(|| "-".to_owned(), shown),
+            gain.map_or("-", |gain| verdict(&gain)),
+        ));
+    }
+    table
+}
+
+/// The seconds of all jobs of a case from the start of their launchers to their end.
+fn launched(runs: &Measured, case: &str, variant: &str) -> String {
+    let times = runs.in_order(case, &format!("{variant} launched"), TIME);
+    format!("{:.1}", times.iter().sum::<f64>())
 }
 
 #[cfg(test)]
@@ -91,6 +111,8 @@ mod tests {
         let rows: Vec<String> =
             table(&runs, &known).rows.iter().map(|row| row.join(" | ")).collect();
         assert_eq!(rows.len(), 4);
+        let changing = changing(&runs).rows;
+        assert!(changing[0].join(" | ").starts_with("gains | 20mbit | 4 | 1.60 ("), "{changing:?}");
         assert!(
             rows[0].starts_with("gains | 20mbit | 4 | 1.60 (") && rows[0].contains("| as fast |")
         );

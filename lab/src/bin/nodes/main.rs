@@ -11,6 +11,7 @@ mod measured;
 mod network;
 mod programs;
 mod recording;
+mod sequences;
 mod slurm;
 mod tables;
 

@@ -67,6 +67,11 @@ impl Nodes {
         self.each(&|i| format!("tc -n n{i} qdisc replace dev eth0 {limit}"))
     }
 
+    /// Makes the links as fast as the machine.
+    pub(crate) fn unlimit(&self) -> Outcome {
+        self.each(&|i| format!("tc -n n{i} qdisc del dev eth0 root"))
+    }
+
     fn each(&self, line: &dyn Fn(u32) -> String) -> Outcome {
         (0..self.count).try_for_each(|i| does_all(&[&line(i)]))
     }
@@ -102,12 +107,16 @@ impl Nodes {
     pub(crate) fn launcher(&self, options: &str, processes: u32) -> String {
         let each = processes / self.count;
         let slots: Vec<String> = (0..self.count).map(|i| format!("n{i}:{each}")).collect();
+        self.launcher_on(&format!("{options} --host {}", slots.join(",")), processes)
+    }
+
+    /// The same with options that name the nodes.
+    pub(crate) fn launcher_on(&self, options: &str, processes: u32) -> String {
         format!(
             "timeout -k 5 {} mpiexec.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 \
              --mca plm_rsh_agent /dev/shm/agent --mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include 10.77.0.0/24 \
-             --mca btl_tcp_if_include 10.77.0.0/24 --mca btl self,vader,tcp --mca pml ob1 {options} --host {} -n {processes}",
-            self.patience,
-            slots.join(",")
+             --mca btl_tcp_if_include 10.77.0.0/24 --mca btl self,vader,tcp --mca pml ob1 {options} -n {processes}",
+            self.patience
         )
     }
 }

@@ -16,7 +16,7 @@ use super::cases::{Case, Cases, Program, Tried};
 use super::measured::Measured;
 use super::network::Nodes;
 use super::tables::{ALONE, BYTES, LEARNS, REORDERED, TUNED, TURN, TURN_REORDERED};
-use super::{Outcome, jobs, repetitions, setting, tables, tool};
+use super::{Outcome, jobs, repetitions, sequences, setting, tables, tool};
 
 const RECORDED: &str = "recorded";
 /// Seconds after which a run has failed.
@@ -225,12 +225,12 @@ fn without_calls(from: &Path, to: &Path) -> Outcome {
 
 /// Measures cases one after the other, so that the runs of each are close in time.
 fn each(
+    nodes: &Nodes,
     built: &str,
     cases: &[Case],
     programs: &HashMap<String, Program>,
     measure: &dyn Fn(&mut Run) -> Outcome,
 ) -> Outcome<Measured> {
-    let nodes = Nodes::new(4, "200mbit", PATIENCE)?;
     let places = Places::new(built)?;
     let mut all = Measured::default();
     for (number, case) in cases.iter().enumerate() {
@@ -240,11 +240,15 @@ fn each(
         nodes.limit(&links)?;
         all.note(&case.title, "links", &links);
         let at = PathBuf::from(format!("/dev/shm/case{number}"));
-        let (nodes, tool) = (&nodes, tool()?);
-        let all = &mut all;
+        let (tool, all) = (tool()?, &mut all);
         measure(&mut Run { nodes, case, program, line, tool, at, expected: None, all })?;
     }
-    if all.cases().is_empty() { Err(NONE.into()) } else { Ok(all) }
+    Ok(all)
+}
+
+/// The four nodes.
+fn nodes() -> Outcome<Nodes> {
+    Nodes::new(4, "200mbit", PATIENCE)
 }
 
 pub(crate) const NONE: &str = "no program is here; lab/programs/programs.json lists them";
@@ -252,7 +256,7 @@ pub(crate) const NONE: &str = "no program is here; lab/programs/programs.json li
 /// Measures the programs in all variants.
 pub(crate) fn programs(built: &str) -> Outcome {
     let Cases { cases, programs, .. } = Cases::read()?;
-    let all = each(built, &cases, &programs, &|run| {
+    let all = each(&nodes()?, built, &cases, &programs, &|run| {
         run.learn()?;
         run.tune()?;
         let mut variants = vec![ALONE, REORDERED, TURN, BYTES];
@@ -267,15 +271,20 @@ pub(crate) fn programs(built: &str) -> Outcome {
         }
         Ok(())
     })?;
+    if all.cases().is_empty() {
+        return Err(NONE.into());
+    }
     cartograph_lab::File::put("programs", "make lab-programs", tables::programs(&all))?;
     Ok(())
 }
 
-/// Measures jobs that learn and others, each first in half of the pairs.
+/// Measures jobs that learn and others, each first in half of the pairs; then those in circumstances that change, which
+/// have a table of their own.
 pub(crate) fn jobs(built: &str) -> Outcome {
     let Cases { control, mut cases, programs, .. } = Cases::read()?;
     cases.insert(0, control);
-    let all = each(built, &cases, &programs, &|run| {
+    let nodes = nodes()?;
+    let all = each(&nodes, built, &cases, &programs, &|run| {
         for job in 0..repetitions("6")? {
             let pair = if job % 2 == 0 { [ALONE, LEARNS] } else { [LEARNS, ALONE] };
             for variant in pair {
@@ -290,8 +299,15 @@ pub(crate) fn jobs(built: &str) -> Outcome {
         }
         Ok(())
     })?;
+    let mut changing = Measured::default();
+    sequences::measure(&nodes, &Places::new(built)?, &programs["halo"], &mut changing)?;
     let known = cartograph_lab::File::read(&directory().join("programs.json"))?;
-    cartograph_lab::File::put("programs", "make lab-jobs", vec![jobs::table(&all, &known)])?;
+    let tables = [jobs::table(&all, &known), jobs::changing(&changing)];
+    let tables: Vec<Table> = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
+    if tables.is_empty() {
+        return Err(NONE.into());
+    }
+    cartograph_lab::File::put("programs", "make lab-jobs", tables)?;
     Ok(())
 }
 

@@ -1,13 +1,14 @@
 //! `make lab-slurm`: Cartograph under a real Slurm: a daemon for each of eight nodes, on two switches, with MPICH by
 //! PMI-2 and Open MPI by PMIx. Checks that levels are read, that rank files place ranks, that recordings include the
-//! switches, that the effect of PMI-2 on MPICH is reported, that job scripts with `cartograph run` learn, and that
-//! packaging/slurm replaces srun.
+//! switches, that the effect of PMI-2 on MPICH is reported, that job scripts with `cartograph run` learn, that steps at
+//! once do not wait for each other, and that packaging/slurm replaces srun.
 
 use std::os::fd::AsRawFd;
 use std::process::{Output, id};
 use std::time::Duration;
 use std::{fs, thread};
 
+use cartograph_core::learn::measure::median;
 use cartograph_lab::host::{Host, checked, command, does};
 use regex::Regex;
 
@@ -26,6 +27,8 @@ const HOSTS: [&str; 2] = ["mpich", "openmpi"];
 /// Seconds after which a job is given up.
 const PATIENCE: u32 = 120;
 /// The nodes of most jobs.
+/// The number of job scripts with steps at once.
+const STEPS: u32 = 4;
 const FOUR: &str = "-N 4 -w n[0-3]";
 const OTHERS: &str = "-N 4 -w n[4-7]";
 
@@ -245,9 +248,41 @@ fn learning(slurm: &mut Slurm) -> Outcome {
     let first = slurm.halo(FOUR, learns, Printed::Line(first))?;
     slurm.halo(OTHERS, learns, Printed::Placed(0.6, first))?;
     let uneven = slurm.halo("-N 3 -w n[1,3,5]", "", Printed::Nothing)?;
-    slurm.halo("-N 3 -w n[2,4,6]", learns, Printed::Placed(0.8, uneven))?;
+    // Some jobs are compared.
+    let mut is_placed = false;
+    for _ in 0..4 {
+        let most = slurm.halo("-N 3 -w n[2,4,6]", learns, Printed::Line("/halo in "))?;
+        is_placed |= most < 0.8 * uneven;
+    }
     let known = slurm.job(&format!("{store} known --json"))?;
-    known.has("three jobs", r#""program":"halo".*"runs":3"#)
+    known.check("placed on uneven nodes", is_placed)?;
+    known.has("six jobs", r#""program":"halo".*"runs":6"#)
+}
+
+/// Four steps at once on two nodes each, without and with the command: neither waits for the other steps.
+fn at_once(slurm: &Slurm) -> Outcome {
+    let learns =
+        format!("env CARTOGRAPH_STORE={WORK}/{}.steps {} run", slurm.host.name, slurm.tool);
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..STEPS {
+        for (before, times) in ["", &learns].into_iter().zip(&mut times) {
+            let step = format!("{before} {} --exact -N 2 -n 4", slurm.srun());
+            let script = format!("{WORK}/script");
+            let text = format!(
+                "#!/bin/sh\nbegan=$(date +%s%N)\nfor i in 1 2 3 4; do {step} sleep 3 & done\nwait\n\
+                 echo $((($(date +%s%N) - began) / 1000000))\n"
+            );
+            fs::write(&script, text)?;
+            let said = slurm.script("sbatch --wait -N 8", &script)?;
+            times.push(said.out.trim().parse::<f64>()? / 1e3);
+            if !before.is_empty() {
+                said.has("a step", "the nodes of a step on part of the allocation are unknown")?;
+            }
+        }
+    }
+    println!("four steps at once, s: {:?}, by cartograph run: {:?}", times[0], times[1]);
+    let [alone, learns] = times.map(|times| median(&times));
+    if learns > 1.1 * alone { Err("steps wait for each other".into()) } else { Ok(()) }
 }
 
 /// The plugin replaces srun for users who set CARTOGRAPH_RUN.
@@ -306,6 +341,7 @@ pub(crate) fn checks() -> Outcome {
     for host in HOSTS {
         slurm.host = Host::new(host)?;
         levels(&mut slurm)?;
+        at_once(&slurm)?;
         learning(&mut slurm)?;
     }
     plugin(&mut slurm)?;
