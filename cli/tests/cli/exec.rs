@@ -236,7 +236,7 @@ fn a_program_is_not_started_if_its_process_alone_cannot_use_the_library() {
     for (options, file) in [
         ("", "libcartograph.so.0"),
         ("--mpi ours", "cartograph/ours/libcartograph.so.0"),
-        ("--record x", "cartograph/record-4c.so"),
+        ("--record x --reorder on", "cartograph/record-4c.so"),
     ] {
         let file = at.join("lib").join(file);
         let aside = file.with_extension("aside");
@@ -250,6 +250,11 @@ fn a_program_is_not_started_if_its_process_alone_cannot_use_the_library() {
         fs::rename(&aside, &file).unwrap();
         assert_eq!(machine.exec(options, &program).output().status.code(), Some(7));
     }
+    // A recorder sends no messages.
+    let file = at.join("lib/cartograph/record-4c.so");
+    fs::remove_file(&file).unwrap();
+    symlink(&file, &file).unwrap();
+    warns(machine.exec("--record x", &program), "(os error 40); the program runs without being");
 }
 
 #[test]

@@ -89,6 +89,35 @@ impl Drop for Disturbance {
     }
 }
 
+/// Runs jobs at once with a command before their launchers; returns the longest of their times, or `None` if one fails.
+fn run(
+    steps: Vec<(String, u32, &'static str)>,
+    (nodes, halo): (&Nodes, &Program),
+    (by, line): (&str, &str),
+    at: &Path,
+) -> Outcome<Option<f64>> {
+    let mut started = Vec::new();
+    for (step, (options, count, arguments)) in steps.into_iter().enumerate() {
+        let here = at.join(step.to_string());
+        emptied(&here)?;
+        let said = File::create(here.join("said"))?;
+        let launcher = nodes.launcher_on(&options, count);
+        let mut command = command(&format!("{by} {launcher} {line}{arguments}"));
+        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
+        started.push((here, command.spawn()?));
+    }
+    let mut longest = Some(0.0);
+    for (here, mut job) in started {
+        let is_done = job.wait()?.success();
+        let said = fs::read_to_string(here.join("said"))?;
+        let ours = said.lines().filter(|line| line.starts_with("cartograph: ") || !is_done);
+        ours.for_each(|line| eprintln!("{line}"));
+        let time = if is_done { Some(halo.found(&here)?.0) } else { None };
+        longest = longest.zip(time).map(|(one, other): (f64, f64)| one.max(other));
+    }
+    Ok(longest)
+}
+
 /// Measures all sequences that are wanted.
 pub(crate) fn measure(
     nodes: &Nodes,
@@ -105,45 +134,22 @@ pub(crate) fn measure(
         all.note(title, "links", if links.is_empty() { "-" } else { links });
         let at = PathBuf::from(format!("/dev/shm/sequence{number}"));
         emptied(&at)?;
+        let learns = format!("env CARTOGRAPH_STORE={}/store {} run", at.display(), tool()?);
         let jobs = repetitions("12")?;
-        // Both jobs of a pair have the same input and are first equally often.
         for job in 0..jobs {
-            let pair = if job / 2 % 2 == 0 { [ALONE, LEARNS] } else { [LEARNS, ALONE] };
-            for variant in pair {
-                let disturbed = change == Change::Disturbance && job == 0;
-                let _disturbance = disturbed.then(Disturbance::start).transpose()?;
-                let by = match variant {
-                    LEARNS => {
-                        format!("env CARTOGRAPH_STORE={}/store {} run", at.display(), tool()?)
-                    }
-                    _ => String::new(),
-                };
+            // With two inputs, each variant is first as often with each.
+            let pair = [(ALONE, ""), (LEARNS, &learns)];
+            let pair = if job / 2 % 2 == 0 { pair } else { [pair[1], pair[0]] };
+            for (variant, by) in pair {
+                let is_disturbed = change == Change::Disturbance && job == 0;
+                let _disturbance = is_disturbed.then(Disturbance::start).transpose()?;
+                let steps = steps(change, job, jobs, &at.join("hosts"))?;
                 let began = Instant::now();
-                let mut children = Vec::new();
-                for (step, (options, count, arguments)) in
-                    steps(change, job, jobs, &at.join("hosts"))?.into_iter().enumerate()
-                {
-                    let here = at.join(step.to_string());
-                    emptied(&here)?;
-                    let said = File::create(here.join("said"))?;
-                    let launcher = nodes.launcher_on(&options, count);
-                    let mut command = command(&format!("{by} {launcher} {line}{arguments}"));
-                    command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
-                    children.push((here, command.spawn()?));
-                }
-                let mut longest: f64 = 0.0;
-                for (here, mut child) in children {
-                    let is_done = child.wait()?.success();
-                    let said = fs::read_to_string(here.join("said"))?;
-                    said.lines()
-                        .filter(|line| line.starts_with("cartograph: "))
-                        .for_each(|line| eprintln!("{line}"));
-                    if !is_done {
-                        return Err(said.into());
-                    }
-                    longest = longest.max(halo.found(&here)?.0);
-                }
-                all.add(title, variant, &[longest]);
+                let Some(time) = run(steps, (nodes, halo), (by, &line), &at)? else {
+                    all.note(title, variant, "fails");
+                    continue;
+                };
+                all.add(title, variant, &[time]);
                 all.add(title, &format!("{variant} launched"), &[began.elapsed().as_secs_f64()]);
             }
         }
