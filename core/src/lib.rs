@@ -6,6 +6,7 @@
 //! - [`mapping`]: the mapping of processes to ranks.
 //! - `learn`: chooses the placement of a program's next job.
 //! - `replay`: predicts the time of recorded calls for other placements.
+//! - `pmi`: gives processes other ranks than the launcher's.
 //! - [`engine`]: the creation of topology communicators, over any communicator.
 //! - [`report`]: reports for people and programs.
 //! - [`settings`]: the settings of users.
@@ -24,6 +25,8 @@ pub mod learn;
 pub mod machine;
 pub mod mapping;
 pub mod metis;
+#[cfg(feature = "cli")]
+pub mod pmi;
 pub mod profile;
 #[cfg(feature = "cli")]
 pub mod replay;

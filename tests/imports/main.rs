@@ -26,7 +26,7 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
         "",
         &[
             "launcher", "topology", "machine", "mapping", "metis", "profile", "replay", "engine",
-            "report", "settings", "learn", "fuzz",
+            "report", "settings", "pmi", "learn", "fuzz",
         ],
     ),
     ("core/src", "mapping", &["budget", "model", "objective", "plan", "search", "last_plan"]),
@@ -83,9 +83,9 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
         "cli/src",
         "",
         &[
-            "help", "output", "signals", "exec", "runs", "hosts", "dims", "traffic", "predict",
-            "arms", "store", "reports", "info", "halo", "pages", "trial", "run", "tune", "plan",
-            "show",
+            "help", "output", "signals", "exec", "runs", "hosts", "dims", "traffic",
+            "predict", "arms", "store", "reports", "info", "halo", "pages", "trial", "run", "tune",
+            "plan", "show",
         ],
     ),
 ];

@@ -5,6 +5,7 @@ mod constructors;
 mod files;
 mod numbers;
 mod plans;
+mod pmi;
 #[cfg(test)]
 mod tests;
 
@@ -12,12 +13,13 @@ pub use constructors::constructors;
 pub use files::{elf, entry, hosts, layout, metis, profile, recording, report, topology};
 pub use numbers::numbers;
 pub use plans::{graph, grid};
+pub use pmi::pmi;
 
 /// Does something with bytes.
 pub type Body = fn(&[u8]);
 
 /// All of them, by the folder names of their seeds.
-pub const ALL: [(&str, Body); 13] = [
+pub const ALL: [(&str, Body); 14] = [
     ("grid", grid),
     ("graph", graph),
     ("layout", layout),
@@ -31,4 +33,5 @@ pub const ALL: [(&str, Body); 13] = [
     ("elf", elf),
     ("constructors", constructors),
     ("numbers", numbers),
+    ("pmi", pmi),
 ];

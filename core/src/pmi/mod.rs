@@ -1,0 +1,18 @@
+//! PMI, by which an MPI learns from the launcher which rank a process has and which ranks share its node: the two wire
+//! formats, and the changes to their lines by which ranks get other places.
+//!
+//! A relay between a program and its launcher gives each process another rank: no process moves. Nothing here reads or
+//! writes: `cartograph exec` does that.
+
+pub mod agreement;
+#[cfg(test)]
+mod fake;
+pub mod line;
+pub mod mapping;
+pub mod order;
+pub mod relay;
+
+pub use agreement::{Agreement, Server, agree};
+pub use mapping::Mapping;
+pub use order::Order;
+pub use relay::{End, Relay};

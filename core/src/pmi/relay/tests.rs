@@ -1,0 +1,185 @@
+use cartograph_shim::splitmix::mix;
+
+use super::*;
+use crate::pmi::agreement::agree;
+use crate::pmi::fake::Job;
+use crate::pmi::mapping::Mapping;
+use crate::pmi::order::Order;
+
+/// The relays of a job with this mapping, whose processes get these ranks.
+fn relays(mapping: &str, order: &Order) -> Vec<Relay> {
+    let orders = vec![Some(order.clone()); order.size()];
+    let all = Job::new(mapping).run(orders, |server, size, order| agree(server, size, order));
+    all.into_iter().map(|one| Relay::new(one.unwrap())).collect()
+}
+
+/// What the program and the launcher get after bytes from an end.
+fn passed(relay: &mut Relay, from: End, bytes: &str) -> (String, String) {
+    relay.receive(from, bytes.as_bytes());
+    let [program, launcher] = [End::Program, End::Launcher].map(|to| {
+        let text = String::from_utf8(relay.unsent(to).to_vec()).unwrap();
+        relay.sent(to, text.len());
+        text
+    });
+    (program, launcher)
+}
+
+fn order() -> Order {
+    Order { new_ranks: vec![0, 2, 1, 3], node_of_rank: vec![0, 1, 0, 1] }
+}
+
+fn of_four() -> Relay {
+    relays("(vector,(0,2,2))", &order()).remove(1)
+}
+
+const MAPPING: &str = "cmd=get kvsname=kvs key=PMI_process_mapping\n";
+
+#[test]
+fn known_requests_are_answered_by_the_relay() {
+    let mut relay = of_four();
+    let answers = |text: &str| (text.to_owned(), String::new());
+    let begin = "cmd=init pmi_version=1 pmi_subversion=1\n";
+    assert_eq!(passed(&mut relay, End::Program, begin), answers("cmd=response_to_init rc=0\n"));
+    assert_eq!(
+        passed(&mut relay, End::Program, MAPPING),
+        answers("cmd=get_result rc=0 msg=success value=(vector,(0,2,1),(0,2,1))\n")
+    );
+    assert!(!relay.program_ended());
+}
+
+#[test]
+fn other_bytes_are_passed_on_unchanged() {
+    let mut relay = of_four();
+    for text in [
+        "cmd=get kvsname=kvs key=P0-businesscard\n",
+        "cmd=barrier_in\n",
+        // Arguments of a spawned program may look like requests.
+        "mcmd=spawn\nnprocs=2\ncmd=get kvsname=kvs key=PMI_process_mapping\nendcmd\n",
+        "cmd=abort exitcode=3\n",
+        "\u{e9}\n",
+    ] {
+        let (program, launcher) = passed(&mut relay, End::Program, text);
+        assert_eq!((&*program, &*launcher), ("", text));
+        let (program, launcher) = passed(&mut relay, End::Launcher, text);
+        assert_eq!((&*program, &*launcher), (text, ""));
+    }
+    // A message in two parts, and bytes that are no message.
+    assert_eq!(passed(&mut relay, End::Program, "cmd=bar").1, "");
+    assert_eq!(passed(&mut relay, End::Program, "rier_in\n123x56").1, "cmd=barrier_in\n123x56");
+    assert_eq!(passed(&mut relay, End::Program, "cmd=").1, "cmd=");
+}
+
+#[test]
+fn the_last_bytes_are_passed_on_when_the_program_ends() {
+    let mut relay = of_four();
+    passed(&mut relay, End::Program, "cmd=barrier_in\ncmd=fin");
+    assert!(!relay.program_ended());
+    assert_eq!(relay.unsent(End::Launcher), b"cmd=fin");
+}
+
+#[test]
+fn a_program_without_mpi_ends_like_one_that_has_never_begun() {
+    let mut relay = of_four();
+    assert!(relay.program_ended());
+    assert_eq!(relay.unsent(End::Launcher), b"cmd=finalize\n");
+}
+
+#[test]
+fn requests_have_the_ranks_of_the_launcher() {
+    let mut relay = of_four();
+    let group = "cmd=barrier_in group=0,2\n";
+    assert_eq!(passed(&mut relay, End::Program, group).1, "cmd=barrier_in group=0,1\n");
+    let node = "cmd=barrier_in group=NODE\n";
+    assert_eq!(passed(&mut relay, End::Program, node).1, node);
+    passed(&mut relay, End::Program, "cmd=get kvsname=kvs key=PMI_dead_processes\n");
+    let dead = "cmd=get_result rc=0 msg=success value=2-3\n";
+    assert_eq!(
+        passed(&mut relay, End::Launcher, dead).0,
+        "cmd=get_result rc=0 msg=success value=1,3\n"
+    );
+    // The same answer to another request.
+    assert_eq!(passed(&mut relay, End::Launcher, dead).0, dead);
+}
+
+#[test]
+fn messages_of_pmi_2_have_the_right_ranks() {
+    let mut relay = of_four();
+    let counted = |text: &str| format!("{:6}{text}", text.len());
+    for (from, before, after) in [
+        (End::Program, "cmd=fullinit;pmirank=2;threaded=F;", "cmd=fullinit;pmirank=1;threaded=F;"),
+        (End::Program, "cmd=kvs-get;jobid=a;srcid=1;key=b;", "cmd=kvs-get;jobid=a;srcid=2;key=b;"),
+        (
+            End::Program,
+            "cmd=kvs-get;jobid=a;srcid=-1;key=b;",
+            "cmd=kvs-get;jobid=a;srcid=-1;key=b;",
+        ),
+        (
+            End::Launcher,
+            "cmd=fullinit-response;rank=1;size=4;",
+            "cmd=fullinit-response;rank=2;size=4;",
+        ),
+        (
+            End::Launcher,
+            "cmd=info-getjobattr-response;found=TRUE;value=(vector,(0,2,2));rc=0;",
+            "cmd=info-getjobattr-response;found=TRUE;value=(vector,(0,2,1),(0,2,1));rc=0;",
+        ),
+    ] {
+        let (program, launcher) = passed(&mut relay, from, &counted(before));
+        assert_eq!(program + &launcher, counted(after));
+    }
+}
+
+#[test]
+fn a_mapping_that_is_too_long_is_replaced_by_names_of_hosts() {
+    // Two nodes, and ranks on them without a pattern.
+    let node = |rank: u64| if rank == 0 { 0 } else { (mix(rank) % 2) as u32 };
+    let node_of_rank: Vec<u32> = (0..400).map(node).collect();
+    let mut by_node: Vec<u32> = (0..400).collect();
+    by_node.sort_by_key(|rank| node_of_rank[*rank as usize]);
+    let first = node_of_rank.iter().filter(|node| **node == 0).count();
+    let launched = format!("(vector,(0,1,{first}),(1,1,{}))", 400 - first);
+    let order = Order { new_ranks: by_node, node_of_rank: node_of_rank.clone() };
+    assert!(order.mapping(&Mapping::parse(&launched, 400).unwrap()).text().len() > 1024);
+    let mut relay = relays(&launched, &order).remove(7);
+    let (program, launcher) = passed(&mut relay, End::Program, MAPPING);
+    assert!(program.starts_with("cmd=get_result rc=-1 ") && launcher.is_empty());
+    for rank in [0, 5, 399] {
+        let ask = format!("cmd=get kvsname=kvs key=hostname[{rank}]\n");
+        let answer = format!("cmd=get_result rc=0 msg=success value=node{}\n", node_of_rank[rank]);
+        assert_eq!(passed(&mut relay, End::Program, &ask), (answer, String::new()));
+    }
+    // The launcher's own mapping is not withheld from programs that are not placed.
+    let unplaced = Agreement { placed: None, ..relay.agreement.clone() };
+    let mut relay = Relay::new(unplaced);
+    assert!(!relay.withholds_mapping);
+    let other = "cmd=get kvsname=kvs key=hostname[1]\n";
+    assert_eq!(passed(&mut relay, End::Program, other).1, other);
+}
+
+#[test]
+fn four_thousand_processes_agree_and_learn_their_nodes() {
+    const SIZE: usize = 4096;
+    // 64 nodes of 64: blocks of 8x8 in a grid of 64x64.
+    let node = |rank: usize| ((rank / 64 / 8) * 8 + rank % 64 / 8) as u32;
+    let node_of_rank: Vec<u32> = (0..SIZE).map(node).collect();
+    let mut by_node: Vec<u32> = (0..SIZE as u32).collect();
+    by_node.sort_by_key(|rank| node_of_rank[*rank as usize]);
+    let order = Order { new_ranks: by_node, node_of_rank };
+    let all = relays("(vector,(0,64,64))", &order);
+    assert_eq!(all.len(), SIZE);
+    for mut relay in all.into_iter().step_by(511) {
+        let (answer, _) = passed(&mut relay, End::Program, MAPPING);
+        let text = value(Format::Line, answer.trim(), "value").unwrap();
+        let nodes = Mapping::parse(text, SIZE).unwrap();
+        assert_eq!(nodes.nodes(), order.node_of_rank);
+    }
+}
+
+#[test]
+fn lists_of_ranks_are_translated() {
+    let other = |rank: u32| 3u32.checked_sub(rank);
+    assert_eq!(ranks("0,2-3", &other).as_deref(), Some("0,1,3"));
+    for wrong in ["WORLD", "", "0,", "1-4294967295", "-1"] {
+        assert_eq!(ranks(wrong, &other), None, "{wrong}");
+    }
+}
