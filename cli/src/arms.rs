@@ -7,6 +7,7 @@ use std::path::Path;
 use cartograph_core::launcher::{Kind, Line, Placement};
 use cartograph_core::learn::Gain;
 use cartograph_core::machine::Machine;
+use cartograph_core::pmi::Order;
 use cartograph_core::profile::{Profile, SCHEMA};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,10 @@ use crate::runs::command::Launch;
 /// A smaller saving of bytes is not worth a run if replay predicts no gain.
 const FEWER_BYTES: f64 = 0.95;
 
+/// A shell's script that becomes the command in its arguments or, if there is no such file, the rest of it behind as many
+/// arguments as `$0`.
+const WITHOUT: &str = r#"[ -x "$1" ] || shift "$0"; exec "$@""#;
+
 /// How ranks get to the nodes of a placement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Way {
@@ -24,6 +29,8 @@ pub(crate) enum Way {
     Own,
     /// The launcher places them.
     Launcher,
+    /// Relays give processes other ranks than the launcher.
+    Relay,
     /// MPI_COMM_WORLD is reordered.
     World,
     /// The library reorders a grid, with these `CARTOGRAPH_WEIGHTS` or by default.
@@ -103,10 +110,17 @@ impl Arm {
         if self.way == Way::Own { "" } else { &self.order }
     }
 
+    /// The same placement with rank 0 in place, as relays and the world need it, and the ranks of processes in it; `None`
+    /// if nodes have too few processes.
+    pub(crate) fn relayed(self, machine: &Machine) -> Option<Self> {
+        let node_of = order(machine, &self.node_of)?.node_of_rank;
+        Some(Self { way: Way::Relay, node_of, ..self })
+    }
+
     /// The same placement through a reordered MPI_COMM_WORLD in which rank 0 stays in place; `None` if nodes have too
     /// few processes for it.
     pub(crate) fn in_world(self, machine: &Machine) -> Option<Self> {
-        let node_of = WorldOrder::new(machine, &self.node_of)?.node_of_rank;
+        let node_of = order(machine, &self.node_of)?.node_of_rank;
         let order = format!("{}, world reordered", self.order);
         Some(Self { order, way: Way::World, node_of, ..self })
     }
@@ -124,7 +138,7 @@ impl Arm {
             _ => (None, None),
         };
         let moves_grids = matches!(self.way, Way::Weights(_) | Way::Dims(_));
-        let world = if moves_grids { None } else { WorldOrder::new(machine, &self.node_of) };
+        let world = if moves_grids { None } else { order(machine, &self.node_of) };
         let world = world.filter(|world| (0..).zip(&world.new_ranks).any(|(old, new)| old != *new));
         let mut node_sizes = machine.node_sizes();
         node_sizes.sort_unstable();
@@ -142,53 +156,38 @@ impl Arm {
             predicted: self.predicted,
             measured,
         };
-        let lines = [Some(profile.json()), world.map(|world| world.json())];
+        let lines = [Some(profile.json()), world.map(|world| world.text())];
         lines.into_iter().flatten().map(|line| line + "\n").collect()
     }
 }
 
-/// The order of MPI_COMM_WORLD that brings ranks to their nodes if the launcher cannot place them: the second line of a
-/// profile's file.
-#[derive(Debug, PartialEq, Serialize)]
-struct WorldOrder {
-    /// The new rank of each process, in start order.
-    new_ranks: Vec<u32>,
-    /// The node of each new rank.
-    node_of_rank: Vec<u32>,
-}
-
-impl WorldOrder {
-    /// The order that puts ranks on these nodes of a machine; `None` if a node has too few processes.
-    ///
-    /// Rank 0 stays in place. If it belongs on another node, that node and the node of rank 0 swap ranks or, if their
-    /// sizes differ, rank 0 swaps with the first rank that belongs on the node of rank 0.
-    fn new(machine: &Machine, node_of: &[u32]) -> Option<Self> {
-        let mut node_of_rank = node_of.to_vec();
-        let (own, wanted) = (*machine.nodes().first()?, *node_of.first()?);
-        let sizes = machine.node_sizes();
-        if sizes.get(own as usize)? == sizes.get(wanted as usize)? {
-            for node in &mut node_of_rank {
-                *node = match *node {
-                    node if node == own => wanted,
-                    node if node == wanted => own,
-                    node => node,
-                };
-            }
-        } else {
-            let other = node_of_rank.iter().position(|node| *node == own)?;
-            node_of_rank.swap(0, other);
+/// The ranks of processes that bring ranks to these nodes of a machine if the launcher cannot; `None` if a node has too
+/// few processes.
+///
+/// Rank 0 stays in place. If it belongs on another node, that node and the node of rank 0 swap ranks or, if their sizes
+/// differ, rank 0 swaps with the first rank that belongs on the node of rank 0.
+pub(crate) fn order(machine: &Machine, node_of: &[u32]) -> Option<Order> {
+    let mut node_of_rank = node_of.to_vec();
+    let (own, wanted) = (*machine.nodes().first()?, *node_of.first()?);
+    let sizes = machine.node_sizes();
+    if sizes.get(own as usize)? == sizes.get(wanted as usize)? {
+        for node in &mut node_of_rank {
+            *node = match *node {
+                node if node == own => wanted,
+                node if node == wanted => own,
+                node => node,
+            };
         }
-        let old = old_ranks(machine, &node_of_rank)?;
-        let mut new_ranks = vec![0; old.len()];
-        for (new, old) in (0..).zip(&old) {
-            *new_ranks.get_mut(*old as usize)? = new;
-        }
-        Some(Self { new_ranks, node_of_rank })
+    } else {
+        let other = node_of_rank.iter().position(|node| *node == own)?;
+        node_of_rank.swap(0, other);
     }
-
-    fn json(&self) -> String {
-        serde_json::to_string(self).expect("all keys are strings")
+    let old = old_ranks(machine, &node_of_rank)?;
+    let mut new_ranks = vec![0; old.len()];
+    for (new, old) in (0..).zip(&old) {
+        *new_ranks.get_mut(*old as usize)? = new;
     }
+    Some(Order { new_ranks, node_of_rank })
 }
 
 /// Starts a command in different placements.
@@ -207,6 +206,8 @@ pub(crate) struct Start {
     pub(crate) launch: Launch,
     setting: Option<String>,
     options: Vec<OsString>,
+    /// True if the program is to run without this command on nodes that lack it.
+    pub(crate) does_without: bool,
     pub(crate) rank_file: Option<RankFile>,
 }
 
@@ -243,6 +244,13 @@ impl Placer {
         let mut reorder = None;
         match &arm.way {
             Way::Own => {}
+            Way::Relay => {
+                let Some(order) = order(machine, &arm.node_of) else {
+                    return Ok(Err("a node has too few processes for it".to_owned()));
+                };
+                output::write(file, &order.text())?;
+                start.options.extend(["--relay".into(), file.into()]);
+            }
             Way::Launcher => {
                 let (line, placement) = match self.by_launcher.clone() {
                     Ok(found) => found,
@@ -288,13 +296,20 @@ impl Placer {
 impl Start {
     /// The start of a job in the default order.
     pub(crate) fn of(launch: Launch) -> Self {
-        Self { launch, setting: None, options: Vec::new(), rank_file: None }
+        Self { launch, setting: None, options: Vec::new(), does_without: false, rank_file: None }
     }
 
     /// The command line, with these options for `cartograph exec`.
     pub(crate) fn words(&self, options: &[OsString]) -> Result<Vec<OsString>> {
         let options = [options, &self.options].concat();
-        self.launch.under_exec(self.setting.as_deref(), &options)
+        let mut words = self.launch.under_exec(self.setting.as_deref(), &options)?;
+        if self.does_without {
+            let before = words.len() - self.launch.launcher.len() - self.launch.program.len();
+            let shell = ["/bin/sh", "-c", WITHOUT].map(OsString::from);
+            let at = self.launch.launcher.len();
+            words.splice(at..at, shell.into_iter().chain([before.to_string().into()]));
+        }
+        Ok(words)
     }
 }
 
@@ -314,17 +329,17 @@ mod tests {
 
     #[test]
     fn rank_zero_stays() {
-        let order = |sizes: &[usize], node_of: &[u32]| {
-            WorldOrder::new(&Machine::blocks(sizes), node_of).map(|order| order.new_ranks)
+        let ranks = |sizes: &[usize], node_of: &[u32]| {
+            order(&Machine::blocks(sizes), node_of).map(|order| order.new_ranks)
         };
-        assert_eq!(order(&[2, 2], &[0, 1, 0, 1]), Some(vec![0, 2, 1, 3]));
+        assert_eq!(ranks(&[2, 2], &[0, 1, 0, 1]), Some(vec![0, 2, 1, 3]));
         // The two nodes swap.
-        assert_eq!(order(&[2, 2], &[1, 0, 0, 1]), Some(vec![0, 3, 1, 2]));
+        assert_eq!(ranks(&[2, 2], &[1, 0, 0, 1]), Some(vec![0, 3, 1, 2]));
         // Ranks 0 and 1 swap.
-        assert_eq!(order(&[1, 3], &[1, 0, 1, 1]), Some(vec![0, 1, 2, 3]));
-        assert_eq!(order(&[2, 2], &[1, 1, 1, 0]), None);
+        assert_eq!(ranks(&[1, 3], &[1, 0, 1, 1]), Some(vec![0, 1, 2, 3]));
+        assert_eq!(ranks(&[2, 2], &[1, 1, 1, 0]), None);
         let round_robin = Machine::from_ids(&[0, 1, 0, 1]);
-        let order = WorldOrder::new(&round_robin, &[0, 0, 1, 1]).unwrap();
+        let order = order(&round_robin, &[0, 0, 1, 1]).unwrap();
         assert_eq!(order.new_ranks, [0, 2, 1, 3]);
         assert_eq!(order.node_of_rank, [0, 0, 1, 1]);
     }

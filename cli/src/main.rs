@@ -1,6 +1,6 @@
 //! The command `cartograph`: runs programs under the library, plans mappings without MPI, draws
 //! reports.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod arms;
 mod dims;
@@ -13,6 +13,7 @@ mod output;
 mod pages;
 mod plan;
 mod predict;
+mod relay;
 mod reports;
 mod run;
 mod runs;

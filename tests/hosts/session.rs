@@ -103,9 +103,22 @@ impl<'a> Session<'a> {
         std::fs::set_permissions(&agent, executable).expect("the test's own file");
         let mut words = self.host.launcher().to_vec();
         let number = words.pop().expect("the option with the number of processes");
+        let hosts_file;
         let options: &[&str] = match self.host.name.as_str() {
             "mpich" | "mpich5" | "abi" => {
                 &["-launcher", "ssh", "-launcher-exec", word(&agent), "-hosts", nodes]
+            }
+            "intel" => {
+                let hosts = nodes.replace(',', "\n") + "\n";
+                hosts_file = self.write("machines", &hosts);
+                &[
+                    "-bootstrap",
+                    "ssh",
+                    "-bootstrap-exec",
+                    word(&agent),
+                    "-machinefile",
+                    word(&hosts_file),
+                ]
             }
             _ => &[
                 "--mca",

@@ -83,7 +83,7 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
         "cli/src",
         "",
         &[
-            "help", "output", "signals", "exec", "runs", "hosts", "dims", "traffic",
+            "help", "output", "signals", "relay", "exec", "runs", "hosts", "dims", "traffic",
             "predict", "arms", "store", "reports", "info", "halo", "pages", "trial", "run", "tune",
             "plan", "show",
         ],

@@ -15,11 +15,16 @@ const WAIT: Duration = Duration::from_millis(5);
 pub(super) fn abort_job(code: u8) {
     let socket = env::var("PMI_FD").ok().and_then(|number| number.parse().ok());
     if let Some(socket) = socket {
-        let _ = ask(socket, code);
+        ask(socket, code);
     }
 }
 
-fn ask(socket: i32, code: u8) -> nix::Result<()> {
+/// The same through a socket of this process.
+pub(super) fn ask(socket: i32, code: u8) {
+    let _ = try_ask(socket, code);
+}
+
+fn try_ask(socket: i32, code: u8) -> nix::Result<()> {
     // It aborts only for a process that it knows.
     send(socket, b"cmd=init pmi_version=1 pmi_subversion=1\n", MsgFlags::MSG_NOSIGNAL)?;
     let answers = || recv(socket, &mut [0; 256], MsgFlags::MSG_DONTWAIT) != Err(Errno::EAGAIN);

@@ -25,6 +25,7 @@ use cartograph_core::profile::Profile;
 
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
+use crate::relay;
 use libraries::{Fault, LibraryDirectory};
 use preload::{With, preload};
 use program::find_program;
@@ -45,6 +46,9 @@ pub(crate) struct Arguments {
     /// preload nothing else
     #[arg(long, value_name = "DIR", hide = true, conflicts_with = "record")]
     clock: Option<PathBuf>,
+    /// A file with the rank of each process, for cartograph run under launchers with PMI-1 or PMI-2
+    #[arg(long, value_name = "FILE", hide = true)]
+    relay: Option<PathBuf>,
     /// A recording of this program: use the recorded bytes as edge weights of its grids and graphs
     #[arg(long, value_name = "DIR", conflicts_with = "record")]
     traffic: Option<PathBuf>,
@@ -130,7 +134,14 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     for (name, word) in words {
         word.map(|word| command.env(name, word));
     }
+    let relay = match &arguments.relay {
+        Some(file) => relay::place(&mut command, &absolute(file))?,
+        None => None,
+    };
     let error = command.exec();
+    if let Some(socket) = relay {
+        abort::ask(socket, Failure::NOT_RUN);
+    }
     Err(Failure::new(format!("cannot run {}: {error}", first.display()))
         .with_code(Failure::NOT_RUN))
 }

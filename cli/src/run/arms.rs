@@ -12,6 +12,7 @@ use cartograph_core::replay::Link;
 use cartograph_traffic::Recording;
 
 use super::forecasts;
+use super::relays;
 use crate::arms::{Arm, Way};
 use crate::exec;
 use crate::predict::{
@@ -78,6 +79,11 @@ impl Placing {
     ///
     /// Why there are none.
     fn means(&self, mpi: &str, has_grid: bool) -> Result<Means, String> {
+        if relays::take(&self.line) {
+            let start = Some(Way::Relay);
+            let by_launcher = Err(String::new());
+            return Ok(Means { start, moves_grids: false, by_launcher, setting: None });
+        }
         let placement = self.line.placement(mpi, |name| env::var(name).ok());
         let by_launcher = placement
             .map(|placement| (self.line.clone(), placement))
@@ -179,6 +185,7 @@ fn arms(known: &Traffic, recording: &Recording, machine: &Machine, means: &Means
         None => by_bytes(known, recording, machine, &start, ways),
     };
     let in_world = |arm: Arm| match start {
+        Way::Relay => arm.relayed(machine),
         Way::World if arm.way == start => arm.in_world(machine),
         _ => Some(arm),
     };

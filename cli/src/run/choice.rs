@@ -3,35 +3,34 @@
 use std::env;
 use std::time::SystemTime;
 
-use cartograph_core::learn::{Conditions, Entry, Guess, Reason};
+use cartograph_core::learn::{Conditions, Entry, Guess, Reason, shape};
+use cartograph_core::machine::Machine;
 
 use super::arms::Means;
 use super::candidates::Candidates;
 use super::learned::Lesson;
-use super::nodes::{Nodes, Refusal, unchanged};
+use super::nodes::{Refusal, unchanged};
 use crate::arms::Arm;
 use crate::store::UnderWay;
 
 /// A job makes no trial if its remaining time is less than the longest such job times this factor.
 const MARGIN: f64 = 1.5;
 
-/// The placement of a job on these nodes, and the means for it; `None` for the default order.
+/// The placement of a job of a known program on these nodes, and the means for it; `None` for the default order.
 ///
 /// # Errors
 ///
 /// Why the job is not placed, nor recorded.
 pub(super) fn choose(
     no_trial: bool,
-    job: &Nodes,
+    (entry, machine): (&Entry, &Machine),
     lesson: &mut Lesson,
 ) -> Result<Option<(Arm, Means)>, Refusal> {
-    let entry = lesson.store.entry(&lesson.key, job.own.ranks());
-    let Some(entry) = entry else { return Ok(None) };
     lesson.guess = entry.guess(Some(lesson.inputs.digest(&entry.outputs)));
     if lesson.guess.kinds.is_empty() {
         return Ok(None);
     }
-    let found = Candidates::new(&lesson.placing, &entry, &lesson.guess, &job.machine);
+    let found = Candidates::new(&lesson.placing, entry, &lesson.guess, machine);
     let mut found = found.map_err(|why| unchanged(&why))?;
     lesson.keeps_calls = !lesson.guess.is_known;
     if found.are_blamed {
@@ -42,19 +41,20 @@ pub(super) fn choose(
         lesson.has_candidates = false;
         return Err(Refusal::NothingHelps);
     }
+    let shape = shape(machine.nodes());
     let conditions = Conditions {
-        shape: job.shape,
-        in_a_hurry: no_trial || is_short(&entry, &lesson.guess, job.shape),
+        shape,
+        in_a_hurry: no_trial || is_short(entry, &lesson.guess, shape),
         seed: lesson.key.build,
     };
-    let mut choice = found.choose(&entry, &lesson.guess, &conditions);
+    let mut choice = found.choose(entry, &lesson.guess, &conditions);
     if choice.reason == Reason::Trial {
         // Jobs at once would all try the same before the first one tells whether it is slower.
-        match lesson.store.trial(&lesson.key, job.own.ranks()) {
+        match lesson.store.trial(&lesson.key, entry.processes) {
             Ok(trial) => lesson.trial = trial,
             Err(UnderWay) => {
                 let conditions = Conditions { in_a_hurry: true, ..conditions };
-                choice = found.choose(&entry, &lesson.guess, &conditions);
+                choice = found.choose(entry, &lesson.guess, &conditions);
             }
         }
     }

@@ -5,6 +5,7 @@ use cartograph_core::learn::{
     is_compared, median_times, shape,
 };
 use cartograph_core::machine::Machine;
+use cartograph_core::pmi::Mapping;
 use cartograph_traffic::{Recording, Work};
 
 use super::arms::{self, Placing};
@@ -12,6 +13,7 @@ use super::candidates::Candidates;
 use super::inputs::Inputs;
 use super::kept::Kept;
 use super::places::Places;
+use super::relays::Relayed;
 use crate::arms::{Arm, Way, faster};
 use crate::predict::LEAST_GAIN;
 use crate::store::{JobFolder, Key, Store, Trial};
@@ -26,6 +28,8 @@ pub(super) struct Lesson {
     /// The placement; `None` for the default order.
     pub(super) arm: Option<Arm>,
     pub(super) nodes: Option<Assumed>,
+    /// Facts about a job whose ranks are placed by relays, in place of `nodes`.
+    pub(super) relayed: Option<Relayed>,
     pub(super) reason: Reason,
     /// Its trial, if it makes one.
     pub(super) trial: Option<Trial>,
@@ -68,6 +72,11 @@ impl Assumed {
     }
 }
 
+/// The nodes of ranks, as an entry keeps them.
+fn nodes(machine: &Machine) -> String {
+    Mapping::new(machine.nodes().to_vec()).text()
+}
+
 impl Lesson {
     /// Learns from the job, which has succeeded; returns a line for the user.
     pub(super) fn learn(mut self, name: &str) -> Result<String, String> {
@@ -84,23 +93,14 @@ impl Lesson {
         let (machine, names) =
             traffic::layout(&recording).ok_or("the nodes of its processes are unknown")?;
         if names.len() < 2 {
+            if self.relayed.is_some() {
+                let note = |entry: &mut Entry| entry.nodes = nodes(&machine);
+                self.store.update(&self.key, recording.size, note)?;
+            }
             return Ok(format!("{name}: all processes are on one node; nothing to place"));
         }
-        let assumed = self.nodes.as_mut().ok_or("its nodes were unknown before it started")?;
-        let were_right = assumed.are(self.arm.as_ref(), &machine, &names);
-        if were_right {
-            assumed.kept.confirm(&self.store, &self.program, &assumed.own);
-        } else {
-            assumed.kept.forget(&self.store);
-        }
-        let shape = match &self.arm {
-            Some(_) if !were_right => {
-                return Err("its ranks were not placed as requested; nothing learned".into());
-            }
-            Some(_) => assumed.shape,
-            None => shape(machine.nodes()),
-        };
-        let moved = if were_right { "" } else { "; its nodes were not those of earlier jobs" };
+        let (shape, moved) = self.shape(&machine, &names)?;
+        let nodes = (self.arm.is_none() && self.relayed.is_some()).then(|| nodes(&machine));
         let order = self.arm.as_ref().map_or("", Arm::key);
         let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
         let note = self.note(&recording);
@@ -108,6 +108,9 @@ impl Lesson {
         let change = |entry: &mut Entry| {
             let of = note(entry);
             noted = Some(of);
+            if let Some(nodes) = nodes {
+                entry.nodes = nodes;
+            }
             entry.add(Past {
                 kind: of.kind,
                 units: of.units,
@@ -143,6 +146,33 @@ impl Lesson {
             0 => Ok(recording),
             _ => Err("some processes did not reach MPI_Finalize"),
         }
+    }
+
+    /// The shape of the job's nodes in the default order, and a remark if they were not as assumed.
+    fn shape(
+        &mut self,
+        machine: &Machine,
+        names: &[String],
+    ) -> Result<(u64, &'static str), String> {
+        if let Some(relayed) = &self.relayed {
+            return relayed.shape(&mut self.arm, machine);
+        }
+        let assumed = self.nodes.as_mut().ok_or("its nodes were unknown before it started")?;
+        let were_right = assumed.are(self.arm.as_ref(), machine, names);
+        if were_right {
+            assumed.kept.confirm(&self.store, &self.program, &assumed.own);
+        } else {
+            assumed.kept.forget(&self.store);
+        }
+        let shape = match &self.arm {
+            Some(_) if !were_right => {
+                return Err("its ranks were not placed as requested; nothing learned".into());
+            }
+            Some(_) => assumed.shape,
+            None => shape(machine.nodes()),
+        };
+        let moved = if were_right { "" } else { "; its nodes were not those of earlier jobs" };
+        Ok((shape, moved))
     }
 
     /// Notes the work of the job, and its inputs.
@@ -194,20 +224,30 @@ impl Lesson {
     /// are kept: a program may always exit with a code other than 0. Write errors are ignored.
     pub(super) fn failed(mut self) {
         let recording = self.recording().ok();
-        let Some(assumed) = self.nodes.as_mut() else { return };
-        let size = assumed.own.ranks();
-        let recording = recording.filter(|recording| recording.size == size);
-        let seen = recording.as_ref().and_then(traffic::layout);
-        let is_there = seen.is_none_or(|(machine, names)| assumed.are(None, &machine, &names));
-        // The placement may have made it fail.
-        if self.arm.is_none() && is_there {
-            let is_cut = self.keeps_calls && recording.is_none();
-            assumed.kept.fails(&self.store, &self.program, &assumed.own, is_cut);
-        } else {
-            assumed.kept.forget(&self.store);
+        if self.relayed.as_ref().is_some_and(|relayed| relayed.was_placed() == Some(false)) {
+            self.arm = None;
         }
+        let size = match (&mut self.nodes, &recording) {
+            (Some(assumed), _) => {
+                let size = assumed.own.ranks();
+                let recording = recording.as_ref().filter(|recording| recording.size == size);
+                let seen = recording.and_then(traffic::layout);
+                let is_there =
+                    seen.is_none_or(|(machine, names)| assumed.are(None, &machine, &names));
+                // The placement may have made it fail.
+                if self.arm.is_none() && is_there {
+                    let is_cut = self.keeps_calls && recording.is_none();
+                    assumed.kept.fails(&self.store, &self.program, &assumed.own, is_cut);
+                } else {
+                    assumed.kept.forget(&self.store);
+                }
+                size
+            }
+            (None, Some(recording)) => recording.size,
+            (None, None) => return,
+        };
         let order = self.arm.as_ref().map_or("", Arm::key);
-        let recording = recording.filter(|_| self.keeps_calls);
+        let recording = recording.filter(|it| it.size == size && self.keeps_calls);
         let note = recording.as_ref().map(|recording| self.note(recording));
         let change = |entry: &mut Entry| {
             entry.fail(order);

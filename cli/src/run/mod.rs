@@ -11,7 +11,9 @@ mod known;
 mod learned;
 mod nodes;
 mod places;
+mod relays;
 mod start;
+mod with_relays;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -186,6 +188,9 @@ fn lesson(
     signals: &Signals,
 ) -> Result<(Start, Lesson), String> {
     let mut lesson = empty(arguments, line)?;
+    if relays::take(line) {
+        return with_relays::start(arguments.no_trial, line, lesson);
+    }
     let nothing = || format!("{name}: no placement is predicted to help on these nodes");
     lesson.program = program_number(&lesson, line);
     let mut kept = Kept::read(&lesson.store, &line.words());
@@ -198,7 +203,11 @@ fn lesson(
         Rest::Never | Rest::Over => {}
     }
     let mut job = Nodes::find(line, kept, &lesson, signals)?;
-    let chosen = choice::choose(arguments.no_trial, &job, &mut lesson);
+    let entry = lesson.store.entry(&lesson.key, job.own.ranks());
+    let chosen = match &entry {
+        Some(entry) => choice::choose(arguments.no_trial, (entry, &job.machine), &mut lesson),
+        None => Ok(None),
+    };
     lesson.keeps_calls &= !job.kept.has_ended(&lesson.program);
     let start = match chosen {
         Err(Refusal::NothingHelps) => {
@@ -248,6 +257,7 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
         directory,
         arm: None,
         nodes: None,
+        relayed: None,
         reason: Reason::Best,
         trial: None,
         placing,

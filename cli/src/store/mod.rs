@@ -130,6 +130,16 @@ impl Store {
         (entry.processes == processes).then_some(entry)
     }
 
+    /// The entry of a program that was known with one number of processes only.
+    pub(crate) fn only_entry(&self, key: &Key) -> Option<Entry> {
+        let start = key.start() + "-";
+        let mut own = self.all().into_iter().filter(|(name, _)| name.starts_with(&start));
+        match (own.next(), own.next()) {
+            (Some((_, entry)), None) => entry.ok(),
+            _ => None,
+        }
+    }
+
     /// All entries, by the names of their files.
     pub(crate) fn all(&self) -> Vec<(String, Result<Entry, Unusable>)> {
         let Ok(entries) = fs::read_dir(&self.directory) else { return Vec::new() };

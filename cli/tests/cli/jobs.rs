@@ -64,9 +64,9 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// A program that allows reordering its grid, or not, and MPICH 4.
+    /// A program that allows reordering its grid, or not, and MPICH 4 without the descriptor that relays need.
     pub(crate) fn new(name: &str, reorder: bool) -> Self {
-        let words = "-launcher fork -hosts n0:4,n1:4,n2:4,n3:4 -n 16";
+        let words = "-pmi-port -launcher fork -hosts n0:4,n1:4,n2:4,n3:4 -n 16";
         Self::under("hydra", "MPICH Version: 4.0.2", words, name, reorder)
     }
 

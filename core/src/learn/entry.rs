@@ -30,6 +30,10 @@ pub struct Entry {
     pub processes: u32,
     /// The MPI's name and version, once a run was recorded.
     pub mpi: String,
+    /// The nodes of its processes in the launcher's order when it last ran there, if ranks are placed by relays: the text
+    /// of a [`Mapping`](crate::pmi::Mapping).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub nodes: String,
     /// The kinds of work that its runs did.
     #[serde(default)]
     pub kinds: Vec<Kind>,
@@ -123,6 +127,7 @@ impl Entry {
             build: build.to_owned(),
             processes,
             mpi: String::new(),
+            nodes: String::new(),
             kinds: Vec::new(),
             next_id: 0,
             outputs: Vec::new(),

@@ -19,6 +19,7 @@ mod notebook;
 mod policy;
 mod preload;
 mod record;
+mod relay;
 mod reorder;
 mod report;
 mod setup;
@@ -58,6 +59,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("interleaved") => interleaved::run(session),
         Some("interrupted") => files::interrupted(session),
         Some("jobs") => jobs::run(session),
+        Some("relay") => relay::run(session),
         Some("killed") => killed::run(session),
         Some("launchers") => launchers::run(session),
         Some("levels") => levels::run(session),
