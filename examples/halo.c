@@ -5,7 +5,7 @@
  *
  *     halo [-n EXCHANGES | -t SECONDS] [BYTES_OF_A_FACE_IN_EACH_DIMENSION...]
  *
- * By default two dimensions with faces of 65536 bytes, for two seconds. It is installed for each MPI: `cartograph halo`
+ * By default two dimensions with faces of 65536 bytes, for two seconds. It is installed for each MPI: `cartograph info`
  * prints its path.
  *
  * Its ranks may be reordered because, after MPI_Cart_create, it uses only the new communicator and the rank in it. */

@@ -63,9 +63,10 @@ runs() {
 }
 runs preloaded env "LD_PRELOAD=$prefix/lib/libcartograph.so.0" "$work/bare"
 runs 'cartograph exec' "$prefix/bin/cartograph" exec "$work/bare"
-read -ra halo <<<"$("$prefix/bin/cartograph" halo "$4")"
-timeout -k 5 120 "${launch[@]}" "${halo[@]}" -n 3 64 64 >"$work/out" 2>&1 && grep -qx 'a grid of 2 x 2, 0 wrong' "$work/out" || {
-    echo "use.sh: ${halo[*]} on $name: failed" >&2
+mpi=$(ldd "$work/bare" | grep -om1 'libmpi[a-z]*\.so\.[0-9]*')
+halo=$("$prefix/bin/cartograph" info | sed -n "s/^ *halo exchange for $mpi: //p" | head -n 1)
+timeout -k 5 120 "${launch[@]}" "$halo" -n 3 64 64 >"$work/out" 2>&1 && grep -qx 'a grid of 2 x 2, 0 wrong' "$work/out" || {
+    echo "use.sh: the halo exchange '$halo' on $name: failed" >&2
     cat "$work/out" >&2
     exit 1
 }

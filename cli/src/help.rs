@@ -101,22 +101,13 @@ Examples:
 Exit status:
   0, also if no variant is faster; 1 on failure, 2 for wrong arguments, 130 if interrupted, 143 by SIGTERM";
 
-pub(crate) const HALO: &str = "\
-Examples:
-  mpiexec -n 64 $(cartograph halo)
-  cartograph tune --time 'take (.*) s' -- mpiexec -n 64 $(cartograph halo) -t 2 65536 65536
-  cartograph run srun $(cartograph halo mpiexec.mpich) -n 10000 262144 65536 65536
-
-The program:
-  halo [-n EXCHANGES | -t SECONDS] [BYTES...] exchanges faces of BYTES bytes in each dimension of a grid; its processes
-  may be reordered. It prints the time of 1000 exchanges on stderr. Its source is examples/halo.c.
-
-Exit status:
-  0; 1 if there is no halo program for the MPI, 127 if the launcher is not found";
-
 pub(crate) const INFO: &str = "\
 Examples:
   cartograph info
+
+The halo exchange:
+  halo [-n EXCHANGES | -t SECONDS] [BYTES...] exchanges faces of BYTES bytes in each dimension of a grid; its processes
+  may be reordered. It prints the time of 1000 exchanges on stderr. Its source is examples/halo.c.
 
 Exit status:
   0; 1 on failure";

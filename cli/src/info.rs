@@ -33,6 +33,9 @@ pub(crate) fn run() -> Result<()> {
                     None => "no shared MPI",
                 };
                 let _ = writeln!(text, "  {name:<10} {:<16} {needed}", library.built_for);
+                for (mpi, halo) in place.halos(name) {
+                    let _ = writeln!(text, "      halo exchange for {mpi}: {}", halo.display());
+                }
             }
             if found.is_empty() {
                 let _ = writeln!(

@@ -5,7 +5,6 @@
 mod arms;
 mod dims;
 mod exec;
-mod halo;
 mod help;
 mod hosts;
 mod info;
@@ -64,10 +63,7 @@ enum Command {
     /// Check that a program gives the same output when its ranks are reordered: cartograph try mpiexec -n 8 ./app
     #[command(after_help = help::TRY)]
     Try(trial::Arguments),
-    /// Print the path of the installed halo exchange for an MPI: mpiexec -n 64 $(cartograph halo)
-    #[command(after_help = help::HALO)]
-    Halo(halo::Arguments),
-    /// Print the version, the installed libraries, and the settings in the environment
+    /// Print the version, the installed libraries and halo exchanges, and the settings in the environment
     #[command(after_help = help::INFO)]
     Info,
     /// Print the place of this process; `run` starts it instead of the program to find the nodes of a job
@@ -100,7 +96,6 @@ fn main() -> ExitCode {
             Command::Dims(arguments) => dims::run(&arguments),
             Command::Show(arguments) => show::run(&arguments),
             Command::Try(arguments) => trial::run(&arguments),
-            Command::Halo(arguments) => halo::run(&arguments),
             Command::Info => info::run(),
             Command::Where { reads } => run::print_place(reads.as_deref()),
             Command::Under { parent, command } => {

@@ -108,18 +108,22 @@ impl LibraryDirectory {
         found
     }
 
-    /// The halo programs of all MPIs: next to each library, or in a folder for each name that its library has.
-    pub(crate) fn programs(&self) -> Vec<PathBuf> {
-        let below = |folder: PathBuf| {
-            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-            let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-            found.sort();
-            found
+    /// The halo exchanges for an MPI, each with the library that it needs: next to the MPI's library, or in a folder for
+    /// each name that the MPI's own library has.
+    pub(crate) fn halos(&self, mpi: &str) -> Vec<(String, PathBuf)> {
+        let folder = self.directory.join(FOLDER).join(mpi);
+        let below = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let halo = |folder: PathBuf| {
+            let path = folder.join("halo");
+            let bytes = fs::read(&path).ok().filter(|_| self.trusts(&path))?;
+            let needed = Elf::parse(&bytes).ok()?.libraries;
+            let mpi = needed.into_iter().find(|name| name.starts_with("libmpi"))?;
+            Some((mpi.to_owned(), path))
         };
-        let folders = below(self.directory.join(FOLDER)).into_iter();
-        let all = folders.flat_map(|folder| [vec![folder.clone()], below(folder)].concat());
-        let programs = all.map(|folder| folder.join("halo"));
-        programs.filter(|program| program.is_file() && self.trusts(program)).collect()
+        let mut found: Vec<_> =
+            [folder.clone()].into_iter().chain(below).filter_map(halo).collect();
+        found.sort();
+        found
     }
 
     /// The folder of the MPI that the user names.

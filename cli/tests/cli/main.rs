@@ -69,7 +69,7 @@ fn every_manual_has_examples_exit_codes_and_other_pages() {
         }
         count += 1;
     }
-    assert_eq!(count, 11);
+    assert_eq!(count, 10);
 }
 
 #[test]
