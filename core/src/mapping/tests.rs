@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::machine::{Kind, Machine};
-use crate::mapping::search::plan_by;
+use crate::mapping::search::best::plan_by;
 use crate::mapping::search::rng::Rng;
 
 /// A grid of nearest neighbors.

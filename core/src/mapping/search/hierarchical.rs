@@ -1,4 +1,4 @@
-//! The search for a mapping, first as if all nodes were equally far apart, then by their distances.
+//! The search for a mapping to nodes by their distances.
 
 use super::levels::{multisect, rematch};
 use super::refine::{LARGE, Partition, swap_pairs};
@@ -25,7 +25,7 @@ pub(super) struct MappingProblem<'a, S: Subject> {
 }
 
 impl<S: Subject> MappingProblem<'_, S> {
-    fn mapping(&self, node_of: Vec<u32>, algorithm: &'static str) -> Mapping {
+    pub(super) fn mapping(&self, node_of: Vec<u32>, algorithm: &'static str) -> Mapping {
         Mapping::new(self.model, self.subject, node_of, algorithm)
     }
 
@@ -39,31 +39,6 @@ impl<S: Subject> MappingProblem<'_, S> {
             && sum <= self.bound
             && (self.subject.vertices() > LARGE || is_even)
     }
-}
-
-/// The best mapping for nodes, without levels above them. The bound is one on the edges between nodes.
-pub(super) fn map_to_nodes<S: Subject>(
-    problem: &MappingProblem<'_, S>,
-    divider: &mut impl Divide,
-    (goal, bound): (Goal, i64),
-    budget: &mut Budget,
-) -> Option<Mapping> {
-    let at_both_ends = Goal { most: goal.most.saturating_mul(2), ..goal };
-    let key = |found: &Mapping| goal.key(found.cost.levels[problem.model.depth()]);
-    let mut best: Option<Mapping> = None;
-    for (i, nodes) in problem.choices.iter().enumerate() {
-        let mut share = budget.split((problem.choices.len() - i) as i64);
-        let sizes: Vec<usize> = nodes.iter().map(|(_, size)| *size as usize).collect();
-        for (mut node_of, algorithm) in divider.map(&sizes, at_both_ends, 2 * bound, &mut share) {
-            node_of.iter_mut().for_each(|node| *node = nodes[*node as usize].0);
-            let found = problem.mapping(node_of, algorithm);
-            if best.as_ref().is_none_or(|best| key(&found) < key(best)) {
-                best = Some(found);
-            }
-        }
-        budget.put_back(share);
-    }
-    best
 }
 
 /// The best mapping to nodes if their distance counts: the mapping found for nodes only, with its parts placed near

@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 
+use super::best::plan_by;
 use super::refine::LARGE;
 use super::subject::Subject;
 use crate::machine::{Level, Machine};
@@ -34,16 +35,10 @@ const KEPT: (i64, i64) = (2, 3);
 /// 1.18 times as long if one more was cut.
 const FEW_EDGES: i64 = 16;
 
-/// The best mapping that does not increase the cost if dimensions are unequal, or rank order. `search` finds the best
-/// mapping for the weights of a grid; this takes at most twice as long, plus constructions, which take at most four
-/// times as long.
-pub(super) fn guard(
-    grid: &Grid,
-    machine: &Machine,
-    options: &Options,
-    search: impl Fn(&Grid, &Machine, &Options) -> Plan,
-) -> Plan {
-    let best = search(grid, machine, options);
+/// The best mapping that does not increase the cost if dimensions are unequal, or rank order. It takes at most twice as
+/// long as the best mapping for known weights, plus constructions, which take at most four times as long.
+pub(super) fn guard(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
+    let best = plan_by(grid, machine, options);
     let (nodes, cells) = (machine.nodes(), grid.vertices());
     let node_of =
         |plan: &Plan| -> Vec<u32> { plan.old_ranks().map(|old| nodes[old as usize]).collect() };
@@ -69,7 +64,7 @@ pub(super) fn guard(
     // If constructions take most of the time, one more mapping is tried instead of three.
     let tried = if cells < LARGE { 0..3 } else { 1..2 };
     for weights in &penalised_weights(&before[0].sums, &after[0].sums)[tried] {
-        let found = search(&grid.weighing(weights), machine, &options);
+        let found = plan_by(&grid.weighing(weights), machine, &options);
         let Some(old_rank) = found.old_rank else { continue };
         let found = stay.clone().with_order(grid, machine, old_rank, found.algorithm);
         if key(&found) < key(&stay) && is_safe(&cuts(&found)) {
@@ -191,7 +186,6 @@ fn corners(ndims: usize) -> impl Iterator<Item = Vec<i64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan_by;
     use super::*;
     use crate::topology::Cart;
 
@@ -200,7 +194,7 @@ mod tests {
     }
 
     fn planned(dims: &[i32], sizes: &[usize]) -> Plan {
-        guard(&grid(dims), &Machine::blocks(sizes), &Options::default(), plan_by)
+        guard(&grid(dims), &Machine::blocks(sizes), &Options::default())
     }
 
     fn sums(plan: &Plan) -> (i64, i64) {
@@ -237,10 +231,7 @@ mod tests {
         assert_eq!(sums(&planned(&[16, 16], &[16; 16])), (480, 256));
         // Ranks round-robin on few nodes cut so much that every mapping is better.
         let round_robin = Machine::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
-        assert_eq!(
-            sums(&guard(&grid(&[8, 8]), &round_robin, &Options::default(), plan_by)),
-            (112, 32)
-        );
+        assert_eq!(sums(&guard(&grid(&[8, 8]), &round_robin, &Options::default())), (112, 32));
     }
 
     #[test]
@@ -252,7 +243,7 @@ mod tests {
             (&[30, 24], [vec![60; 6], vec![40; 9]].concat()),
         ] {
             let layout = Machine::blocks(&sizes);
-            let plan = guard(&grid(dims), &layout, &Options::default(), plan_by);
+            let plan = guard(&grid(dims), &layout, &Options::default());
             let node_of: Vec<u32> =
                 plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
             assert!(plan.after.inter_node_edges < plan.before.inter_node_edges, "{dims:?}");
@@ -274,7 +265,7 @@ mod tests {
     fn grids_of_many_dimensions_stay() {
         assert_eq!(corners(2).collect::<Vec<_>>(), [[1, 1], [4, 1], [1, 4], [4, 4]]);
         let round_robin = Machine::from_ids(&(0..512).map(|rank| rank % 7).collect::<Vec<_>>());
-        let plan = guard(&grid(&[2; 9]), &round_robin, &Options::default(), plan_by);
+        let plan = guard(&grid(&[2; 9]), &round_robin, &Options::default());
         assert!(plan.old_rank.is_none() && plan.rejected_as_risky.is_some(), "{plan:?}");
     }
 }
