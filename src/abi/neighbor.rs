@@ -226,8 +226,14 @@ pub(crate) unsafe fn allgather<C: Count>(
 ) -> Result {
     // SAFETY: the communicator is the caller's for the time of the call.
     let neighborhood = unsafe { Neighborhood::of(comm)? };
-    let receive = regular(recvbuf, recvcount, recvtype, neighborhood.extent(recvtype)?);
-    neighborhood.run(Operation::Allgather, same(sendbuf, sendcount, sendtype), receive, run)
+    let receive = regular(recvbuf, recvcount, recvtype, neighbor::extent(&neighborhood, recvtype)?);
+    neighbor::run(
+        &neighborhood,
+        Operation::Allgather,
+        same(sendbuf, sendcount, sendtype),
+        receive,
+        run,
+    )
 }
 
 /// The body of `MPI_Neighbor_allgatherv`, its nonblocking and persistent forms and those with large counts, as selected
@@ -253,8 +259,15 @@ pub(crate) unsafe fn allgatherv<C: Count>(
     // SAFETY: the caller's arrays.
     let (recvcounts, displs) =
         unsafe { (input("recvcounts", recvcounts, sources)?, input("displs", displs, sources)?) };
-    let receive = indexed(recvbuf, recvcounts, displs, recvtype, neighborhood.extent(recvtype)?);
-    neighborhood.run(Operation::Allgatherv, same(sendbuf, sendcount, sendtype), receive, run)
+    let receive =
+        indexed(recvbuf, recvcounts, displs, recvtype, neighbor::extent(&neighborhood, recvtype)?);
+    neighbor::run(
+        &neighborhood,
+        Operation::Allgatherv,
+        same(sendbuf, sendcount, sendtype),
+        receive,
+        run,
+    )
 }
 
 /// The body of `MPI_Neighbor_alltoall`, its nonblocking and persistent forms and those with large counts, as selected
@@ -275,10 +288,10 @@ pub(crate) unsafe fn alltoall<C: Count>(
 ) -> Result {
     // SAFETY: the communicator is the caller's for the time of the call.
     let neighborhood = unsafe { Neighborhood::of(comm)? };
-    let [send_extent, receive_extent] = neighborhood.extents(sendtype, recvtype)?;
+    let [send_extent, receive_extent] = neighbor::extents(&neighborhood, sendtype, recvtype)?;
     let send = regular(sendbuf.cast_mut(), sendcount, sendtype, send_extent);
     let receive = regular(recvbuf, recvcount, recvtype, receive_extent);
-    neighborhood.run(Operation::Alltoall, send, receive, run)
+    neighbor::run(&neighborhood, Operation::Alltoall, send, receive, run)
 }
 
 /// The body of `MPI_Neighbor_alltoallv`, its nonblocking and persistent forms and those with large counts, as selected
@@ -313,10 +326,10 @@ pub(crate) unsafe fn alltoallv<C: Count>(
             input("rdispls", rdispls, sources)?,
         )
     };
-    let [send_extent, receive_extent] = neighborhood.extents(sendtype, recvtype)?;
+    let [send_extent, receive_extent] = neighbor::extents(&neighborhood, sendtype, recvtype)?;
     let send = indexed(sendbuf.cast_mut(), sendcounts, sdispls, sendtype, send_extent);
     let receive = indexed(recvbuf, recvcounts, rdispls, recvtype, receive_extent);
-    neighborhood.run(Operation::AlltoallVaried, send, receive, run)
+    neighbor::run(&neighborhood, Operation::AlltoallVaried, send, receive, run)
 }
 
 /// The body of `MPI_Neighbor_alltoallw`, its nonblocking and persistent forms and those with large counts, as selected
@@ -363,5 +376,5 @@ pub(crate) unsafe fn alltoallw<C: Count>(
         count: recvcounts[i].wide(),
         datatype: recvtypes[i],
     };
-    neighborhood.run(Operation::AlltoallVaried, send, Side::new(recvbuf, block), run)
+    neighbor::run(&neighborhood, Operation::AlltoallVaried, send, Side::new(recvbuf, block), run)
 }

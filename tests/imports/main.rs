@@ -77,6 +77,7 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
             "via_alltoallw",
             "via_neighbor",
             "route",
+            "collective",
         ],
     ),
     (
@@ -84,7 +85,7 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
         "",
         &[
             "help", "output", "signals", "relay", "exec", "runs", "hosts", "dims", "traffic",
-            "predict", "arms", "store", "reports", "info", "halo", "pages", "trial", "run", "tune",
+            "predict", "arms", "store", "reports", "info", "pages", "trial", "run", "tune",
             "plan", "show",
         ],
     ),

@@ -4,9 +4,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::ends::Ends;
 use crate::engine::Comm;
 use crate::host::HostComm;
-use crate::host::attributes::lifetime;
+use crate::host::attributes::{TopologyAttribute, lifetime};
 use crate::host::family::is_smpi;
 use crate::host::sys::{self, MPI_Comm};
 
@@ -56,6 +57,14 @@ impl SelfComm {
     #[inline]
     pub(crate) fn comm(&self) -> Option<HostComm> {
         (!self.ended.load(Ordering::Relaxed)).then_some(HostComm(self.comm))
+    }
+}
+
+/// Creates the communicator for blocks of this process to itself, which collectives on a new topology need.
+pub(in crate::host) fn prepare(attached: &TopologyAttribute) {
+    let ends = Ends::new(&attached.topology, attached.rank());
+    if !ends.own().is_empty() && attached.size() > 1 {
+        SelfComm::of_process(true);
     }
 }
 
