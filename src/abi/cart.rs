@@ -6,13 +6,12 @@ use super::pointers::{
     CachedTopology, CheckedResult, answer, as_kind, clear_on, flags, input, length, out, output,
 };
 use crate::engine::Comm;
-use crate::engine::arguments::CartArguments;
-use crate::engine::arguments::Function;
+use crate::engine::arguments::{CartArguments, Function};
 use crate::engine::create;
 use crate::host::advisor::{HostAdvisor, weights};
 use crate::host::attributes::{self, TopologyAttribute};
 use crate::host::call_settings::call_settings;
-use crate::host::create::{construct, publish};
+use crate::host::create::Call;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, comm, map};
 use crate::mapping::{Grid, last_plan};
@@ -106,9 +105,9 @@ pub(crate) unsafe fn cart_create(
         // SAFETY: the caller's place for the result, of a grid that may still be too large.
         unsafe { clear_on(sys::CG_FAMILY_MPICH, comm_cart) };
     }
-    construct(Function::CartCreate, &comm, comm_cart, |advisor| {
-        create::cart_create(&comm, advisor, call_settings(Function::CartCreate), arguments)
-    })
+    let call = Call::new(Function::CartCreate, &comm, comm_cart);
+    let settings = call_settings(Function::CartCreate);
+    call.publish(create::cart_create(&comm, &HostAdvisor(&comm), settings, arguments)?)
 }
 
 /// The body of `MPI_Cart_sub`, in C and Fortran.
@@ -133,7 +132,8 @@ pub(crate) unsafe fn cart_sub(
     };
     let arguments = arguments.as_ref().map_err(Clone::clone).map(|remain| (grid, &remain[..]));
     let comm = HostComm(comm);
-    publish(create::cart_sub(&comm, &HostAdvisor(&comm), arguments)?, &comm, newcomm)
+    let call = Call::new(Function::CartSub, &comm, newcomm);
+    call.publish(create::cart_sub(&comm, &HostAdvisor(&comm), arguments)?)
 }
 
 /// The body of `MPI_Cartdim_get`, in C and Fortran.

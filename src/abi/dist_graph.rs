@@ -6,11 +6,11 @@ use super::pointers::{
     CachedTopology, CheckedResult, as_kind, clear_on, copy, input, length, out, output, weights,
     weights_output,
 };
-use crate::engine::arguments::Function;
-use crate::engine::arguments::{AdjacentArguments, EdgeArguments};
+use crate::engine::arguments::{AdjacentArguments, EdgeArguments, Function};
 use crate::engine::dist_graph;
+use crate::host::advisor::HostAdvisor;
 use crate::host::call_settings::call_settings_with_info;
-use crate::host::create::construct;
+use crate::host::create::Call;
 use crate::host::sentinel::{self, Sentinels};
 use crate::host::sys::{self, MPI_Comm, MPI_Info};
 use crate::host::{Result, comm};
@@ -104,10 +104,10 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
         }
     };
     let function = Function::DistGraphCreateAdjacent;
-    construct(function, &comm, comm_dist_graph, |advisor| {
-        let settings = call_settings_with_info(function, info);
-        dist_graph::dist_graph_create_adjacent(&comm, advisor, settings, arguments())
-    })
+    let call = Call::new(function, &comm, comm_dist_graph);
+    let settings = call_settings_with_info(function, info);
+    let advisor = HostAdvisor(&comm);
+    call.publish(dist_graph::dist_graph_create_adjacent(&comm, &advisor, settings, arguments())?)
 }
 
 /// The body of `MPI_Dist_graph_create`, in C and Fortran.
@@ -147,10 +147,10 @@ pub(crate) unsafe fn dist_graph_create(
         }
     };
     let function = Function::DistGraphCreate;
-    construct(function, &comm, comm_dist_graph, |advisor| {
-        let settings = call_settings_with_info(function, info);
-        dist_graph::dist_graph_create(&comm, advisor, settings, arguments())
-    })
+    let call = Call::new(function, &comm, comm_dist_graph);
+    let settings = call_settings_with_info(function, info);
+    let advisor = HostAdvisor(&comm);
+    call.publish(dist_graph::dist_graph_create(&comm, &advisor, settings, arguments())?)
 }
 
 /// The number of all edges.

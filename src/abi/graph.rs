@@ -9,8 +9,9 @@ use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::arguments::GraphArguments;
 use crate::engine::create;
+use crate::host::advisor::HostAdvisor;
 use crate::host::call_settings::call_settings;
-use crate::host::create::construct;
+use crate::host::create::Call;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{Result, comm, map};
 use crate::mapping::{Csr, last_plan};
@@ -104,9 +105,9 @@ pub(crate) unsafe fn graph_create(
         unsafe { out("comm_graph", comm_graph).and_then(|_| arrays(size, nnodes, index, edges)) };
     let reorder = reorder != 0;
     let arguments = arguments.map(|(index, edges)| GraphArguments { index, edges, reorder });
-    construct(Function::GraphCreate, &comm, comm_graph, |advisor| {
-        create::graph_create(&comm, advisor, call_settings(Function::GraphCreate), arguments)
-    })
+    let call = Call::new(Function::GraphCreate, &comm, comm_graph);
+    let settings = call_settings(Function::GraphCreate);
+    call.publish(create::graph_create(&comm, &HostAdvisor(&comm), settings, arguments)?)
 }
 
 /// The body of `MPI_Graphdims_get`, in C and Fortran.

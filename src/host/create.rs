@@ -2,48 +2,48 @@
 
 use std::time::Instant;
 
-use super::advisor::HostAdvisor;
 use super::attributes::private::Private;
 use super::sys::MPI_Comm;
 use super::{HostComm, Result, attributes, neighbor, report};
+use crate::engine::agree::Collectives;
 use crate::engine::arguments::Function;
 use crate::engine::create::Created;
 use crate::engine::{Comm, keep};
 use crate::host::constants;
 use crate::topology::Topology;
 
-/// Creates a communicator, reports it, and returns it to the caller. A fault in the arguments must reach the agreement
-/// in `make`, not return early.
-pub(crate) fn construct(
+/// A call of a constructor.
+pub(crate) struct Call<'a> {
     function: Function,
-    comm: &HostComm,
+    comm: &'a HostComm,
+    /// The caller's place for the new communicator.
     place: *mut MPI_Comm,
-    make: impl FnOnce(&HostAdvisor<'_>) -> Result<Created<HostComm>>,
-) -> Result {
-    let started = Instant::now();
-    let made = make(&HostAdvisor(comm))?;
-    report::add(function.name(), comm, &made, started);
-    publish(made, comm, place)
+    started: Instant,
 }
 
-/// Returns a new communicator, which was created on `old`, to the caller, with its topology cached.
-pub(crate) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_Comm) -> Result {
-    let shared = made.keeps_ranks.then_some(old.0);
-    let handle = match made.member {
-        None => constants::comm_null(),
-        Some((comm, topology)) => {
-            attach(comm, topology, shared, (made.host_graph, made.pairing))?.0
-        }
-    };
-    if let Some(old_rank) = made.watched
+impl<'a> Call<'a> {
+    pub(crate) fn new(function: Function, comm: &'a HostComm, place: *mut MPI_Comm) -> Self {
+        Self { function, comm, place, started: Instant::now() }
+    }
+
+    /// Reports the new communicator and returns it to the caller, with its topology cached.
+    pub(crate) fn publish(self, made: Created<HostComm>) -> Result {
+        report::add(self.function.name(), self.comm, &made, self.started);
+        let shared = made.keeps_ranks.then_some(self.comm.0);
+        let handle = match made.member {
+            None => constants::comm_null(),
+            Some((comm, topology)) => attach(comm, topology, shared, made.collectives)?.0,
+        };
+        if let Some(old_rank) = made.watched
         // SAFETY: the program does not have the communicator yet.
         && let Ok(Some(attached)) = unsafe { attributes::attached(handle) }
-    {
-        attached.watch.set(old_rank);
+        {
+            attached.watch.set(old_rank);
+        }
+        // SAFETY: the constructor has checked that the place is not null before it created anything.
+        unsafe { self.place.write(handle) };
+        Ok(())
     }
-    // SAFETY: the constructor has checked that the place is not null before it created anything.
-    unsafe { place.write(handle) };
-    Ok(())
 }
 
 /// Gives a new communicator its topology, and declares its neighbors to the host if all processes agreed on native
@@ -53,9 +53,9 @@ fn attach(
     mut comm: HostComm,
     topology: Topology,
     old: Option<MPI_Comm>,
-    agreed: (bool, i32),
+    collectives: Collectives,
 ) -> Result<HostComm> {
-    let attached = attach_to(&mut comm, topology, old, agreed);
+    let attached = attach_to(&mut comm, topology, old, collectives);
     keep(comm, attached).map(|(comm, ())| comm)
 }
 
@@ -64,16 +64,18 @@ fn attach_to(
     comm: &mut HostComm,
     topology: Topology,
     old: Option<MPI_Comm>,
-    (host_graph, pairing): (bool, i32),
+    collectives: Collectives,
 ) -> Result {
     let rank = comm.rank()?;
     let topology = match topology {
         Topology::Cart(grid) => Topology::Cart(grid.seen_from(rank)?),
         graph => graph,
     };
-    let before =
-        if host_graph { neighbor::via_neighbor::declare(comm, &topology, rank)? } else { None };
-    let host_graph = before.is_some();
+    let before = match collectives.host_graph {
+        true => neighbor::via_neighbor::declare(comm, &topology, rank)?,
+        false => None,
+    };
+    let collectives = Collectives { host_graph: before.is_some(), ..collectives };
     let late = attributes::makes_late();
     let private = match before {
         Some(before) if late => before.free().map(|()| None)?,
@@ -81,7 +83,7 @@ fn attach_to(
         None if late => None,
         None => make_private(comm, old)?,
     };
-    let attached = attributes::prepare(comm, topology, rank, (host_graph, private), pairing)?;
+    let attached = attributes::prepare(comm, topology, rank, collectives, private)?;
     if !late {
         neighbor::prepare(&attached);
     }

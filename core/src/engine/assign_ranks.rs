@@ -9,13 +9,15 @@ use std::time::Instant;
 use super::advisor::Advisor;
 use super::check::Rule;
 use super::comm::Comm;
-use super::decision::{ReorderDecision, ReorderOutcome};
+use super::decision::ReorderDecision;
 use super::history::{Decided, Identities, Made, Order};
 use super::node_traffic::NodeTraffic;
+use super::planned::Shape;
+use super::reason::Reason;
 use super::survey::{Survey, order_of_new_ranks};
 use super::watcher::watcher;
 use crate::machine::Machine;
-use crate::mapping::{Csr, Grid, Options, Plan, follow_cart, last_plan};
+use crate::mapping::{Options, Plan};
 use crate::topology::TopologySummary;
 
 /// The placement of ranks, for the report. Only on rank 0, and only if a report was requested, if ranks were reordered
@@ -23,11 +25,13 @@ use crate::topology::TopologySummary;
 #[derive(Debug, Clone)]
 pub struct Placement {
     /// The nodes of the old communicator's ranks, if they are known.
-    pub layout: Option<Arc<Machine>>,
+    pub machine: Option<Arc<Machine>>,
     /// The plan, even if it was not applied.
     pub plan: Option<Plan>,
-    /// The outcome: applied, or why it was not.
-    pub outcome: ReorderOutcome,
+    /// Why all ranks were kept; `None` if the plan was applied.
+    pub kept: Option<Reason>,
+    /// True if the plan was applied although the program passed `reorder = 0`.
+    pub forced: bool,
     /// The weights of the graph's edges from node to node, if there are not too many nodes.
     pub traffic: Option<NodeTraffic>,
     /// A summary of the new topology, even if rank 0 itself is left out.
@@ -57,31 +61,11 @@ const NO_RANK: i32 = -1;
 /// "All ranks are kept", in a row of the scatter.
 const STAY: i32 = -2;
 
-/// The plan of rank 0.
-pub(super) struct PlannedMapping {
-    pub(super) plan: Plan,
-    pub(super) traffic: Option<NodeTraffic>,
-    /// The grid of the plan, if it is for one.
-    pub(super) grid: Option<Grid>,
-    /// True if the plan is that of an earlier grid.
-    pub(super) follows: bool,
-}
-
-/// With more nodes, no picture shows the traffic between them.
-const MOST_DRAWN_NODES: usize = 256;
-
-impl PlannedMapping {
-    /// A plan for a graph.
-    pub(super) fn of_graph(
-        graph: &Csr,
-        machine: &Machine,
-        decision: ReorderDecision,
-        options: &Options,
-    ) -> Self {
-        let plan = last_plan::plan_graph(graph, machine, options);
-        let drawn = decision.reporting && machine.node_sizes().len() <= MOST_DRAWN_NODES;
-        let traffic = drawn.then(|| NodeTraffic::new(graph, machine, &plan));
-        Self { plan, traffic, grid: None, follows: false }
+impl Assignment {
+    /// The assignment of a process that keeps its rank.
+    fn unchanged(rank: i32, vertices: i32) -> Self {
+        let new_rank = (rank < vertices).then_some(rank);
+        Self { new_rank, edges_from: rank, moved: false, watches: false }
     }
 }
 
@@ -92,164 +76,178 @@ pub(super) struct PlacementInput<'a> {
     pub(super) broken: Vec<Rule>,
     /// Options of the search; those of rank 0 count.
     pub(super) options: Options,
-    /// The sides, if it is a grid.
-    pub(super) dims: Option<&'a [i32]>,
+    pub(super) shape: Shape<'a>,
 }
 
-impl PlannedMapping {
-    /// A plan for a grid: the decision about an earlier grid of these sides on the same processes applies to this one.
-    pub(super) fn of_cart(
-        grid: Grid,
-        earlier: Option<&Decided>,
-        machine: &Machine,
-        options: &Options,
-    ) -> Self {
-        let order = earlier.map(|earlier| &earlier.old_rank);
-        let is_other = earlier.is_some_and(|earlier| earlier.grid != grid);
-        let planned = (!is_other).then(|| last_plan::plan_cart(&grid, machine, options));
-        let is_it =
-            |plan: &Plan| order.is_none_or(|order| plan.old_rank.as_deref() == order.as_deref());
-        let (plan, follows) = match (planned.filter(is_it), order) {
-            (None, Some(order)) => {
-                let order = order.as_deref().map(Into::into);
-                (follow_cart(&grid, machine, options, order), true)
-            }
-            (Some(plan), _) => (plan, false),
-            (None, None) => unreachable!("a plan that follows no other is as it is"),
-        };
-        Self { plan, traffic: None, grid: Some(grid), follows }
-    }
-}
-
-/// Finds the new rank of every process. Collective if a plan is made; `plan` is called on rank 0 only, and returns
-/// nothing if the graph is too large.
+/// Finds the new rank of every process. Collective if a plan is made.
 pub(super) fn assign_ranks<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
-    PlacementInput { decision, broken, mut options, dims }: PlacementInput<'_>,
-    (vertices, summary): (i32, impl FnOnce() -> TopologySummary),
-    plan: impl FnOnce(&Machine, &Options, Option<&Decided>) -> Option<PlannedMapping>,
+    input: PlacementInput<'_>,
 ) -> Result<(Assignment, Option<Placement>), C::Error> {
-    let rank = comm.rank()?;
-    let stay = Assignment {
-        edges_from: rank,
-        moved: false,
-        watches: false,
-        new_rank: (rank < vertices).then_some(rank),
-    };
+    let (rank, size) = (comm.rank()?, comm.size()?);
+    let PlacementInput { decision, ref shape, .. } = input;
+    let (vertices, dims) = (shape.vertices(), shape.dims());
+    let unchanged = Assignment::unchanged(rank, vertices);
     if !decision.planning {
-        return Ok((stay, None));
+        return Ok((unchanged, None));
     }
-    let layout = advisor.machine(decision.known)?;
-    let size = comm.size()?;
+    let machine = advisor.machine(decision.known)?;
     let survey = if decision.surveys { Some(Survey::of(comm, advisor)?) } else { None };
-    let (history, process) = (advisor.history(), advisor.process());
-    let (mut placement, mut decided, mut orders) = (None, None, [None; 2]);
-    if rank == 0 {
-        let known = if decision.moving { advisor.identities() } else { None };
-        let order = survey.map(|found| found.order).or(known.as_ref().map(Identities::order));
-        let is_part = survey.is_some_and(|found| found.is_part)
-            || known.as_ref().is_some_and(|known| known.are_part(history, process));
-        let started = Instant::now();
-        options.scramble = options.scramble.filter(|_| decision.scramble);
-        // Random reordering ignores the nodes of processes.
-        let anywhere = decision.scramble.then(|| Arc::new(Machine::one_node(size as usize)));
-        let earlier = order.zip(dims);
-        let earlier = earlier.and_then(|(order, dims)| history.decision(order, size, dims));
-        let is_in_place = |order| is_part || history.has_made(order);
-        let has_moved = earlier.as_ref().is_some_and(|earlier| earlier.old_rank.is_some());
-        let in_place = decision.keeps_in_place && !has_moved && order.is_some_and(is_in_place);
-        let at = layout.as_ref().or(anywhere.as_ref());
-        let planned = at.and_then(|at| plan(at, &options, earlier.as_ref()));
-        let seconds = started.elapsed().as_secs_f64();
-        let (mut plan, mut traffic, mut grid, mut follows) = (None, None, None, false);
-        if let Some(planned) = planned {
-            grid = planned.grid;
-            follows = planned.follows;
-            (plan, traffic) = (Some(planned.plan), planned.traffic);
+    let root = (rank == 0).then(|| RootPlan::new(advisor, size, &input, machine, survey));
+    let mut assignment = unchanged;
+    if decision.moving {
+        let rows = root.as_ref().map_or(Vec::new(), |root| root.rows(size, dims));
+        let row = Row::of_words(comm.scatter(&rows)?);
+        assignment = row.assignment().unwrap_or(unchanged);
+        if let Some(old) = Order::of_words(row.old_order) {
+            let new_rank = assignment.new_rank;
+            let new = match assignment.moved && decision.surveys {
+                true => Some(order_of_new_ranks(comm, advisor.identity(), new_rank)?),
+                false => Order::of_words(row.new_order),
+            };
+            let decision = root.as_ref().and_then(|root| root.decided.clone());
+            let made = Made { dims, vertices, new_rank, new, decision };
+            advisor.history().add((old, size), advisor.process(), made);
         }
-        let outcome = match (decision.outcome, &layout, &plan) {
-            (ReorderOutcome::Applied { .. }, ..) if in_place => ReorderOutcome::InPlace,
-            (ReorderOutcome::Applied { .. }, None, _) if !decision.scramble => {
-                ReorderOutcome::NoLayout
-            }
-            (ReorderOutcome::Applied { .. }, _, None) => ReorderOutcome::TooLarge,
-            (ReorderOutcome::Applied { .. }, at, Some(plan)) if plan.old_rank.is_none() => match at
-            {
-                _ if follows => ReorderOutcome::AsBefore,
-                Some(layout) if layout.is_flat() => ReorderOutcome::OneNode,
-                _ if plan.rejected_as_risky.is_some() => ReorderOutcome::RejectedAsRisky,
-                _ => ReorderOutcome::NothingGained,
-            },
-            (outcome, ..) => outcome,
-        };
-        if let (Some(grid), Some(plan)) = (grid, &plan) {
-            let old_rank = plan.old_rank.as_deref().filter(|_| !in_place).map(Into::into);
-            decided = Some(Decided { grid, old_rank });
-        }
-        let applied = matches!(outcome, ReorderOutcome::Applied { .. });
-        let old_rank = plan.as_ref().filter(|_| applied).and_then(|plan| plan.old_rank.as_ref());
-        orders = [order, known.zip(old_rank).map(|(known, old_rank)| known.new_order(old_rank))];
-        let summary = summary();
-        placement = Some(Placement { layout, plan, outcome, traffic, summary, seconds, broken });
     }
-    let assignment = if decision.moving {
-        let rows = match &placement {
-            Some(placement) => {
-                let applied = matches!(placement.outcome, ReorderOutcome::Applied { .. });
-                rows(placement.plan.as_ref().filter(|_| applied), (size, dims), orders)
-            }
-            None => Vec::new(),
-        };
-        let [new_rank, edges_from, watches, words @ ..] = comm.scatter(&rows)?;
-        orders = [[words[0], words[1]], [words[2], words[3]]].map(Order::of_words);
-        match new_rank {
-            STAY => stay,
-            new_rank => Assignment {
-                new_rank: (new_rank != NO_RANK).then_some(new_rank),
-                edges_from,
-                moved: true,
-                watches: watches != 0,
-            },
-        }
-    } else {
-        stay
+    let is_reported = |placement: &Placement| {
+        decision.reporting || placement.forced || placement.kept == Some(Reason::RejectedAsRisky)
     };
-    if let [Some(order), mut new] = orders {
-        let new_rank = assignment.new_rank;
-        if assignment.moved && decision.surveys {
-            new = Some(order_of_new_ranks(comm, advisor.identity(), new_rank)?);
-        }
-        let made = Made { dims, vertices, new_rank, new, decision: decided };
-        history.add((order, size), process, made);
-    }
-    let is_told = |placement: &Placement| {
-        matches!(
-            placement.outcome,
-            ReorderOutcome::Applied { forced: true } | ReorderOutcome::RejectedAsRisky
-        )
-    };
-    Ok((assignment, placement.filter(|placement| decision.reporting || is_told(placement))))
+    Ok((assignment, root.map(|root| root.placement).filter(is_reported)))
 }
 
-/// For every old rank, its new rank, the new rank of the process whose old rank that is, whether it is the [`watcher`],
-/// and two orders. `dims` are the sides, if it is a grid.
-fn rows(
-    plan: Option<&Plan>,
-    (size, dims): (i32, Option<&[i32]>),
-    orders: [Option<Order>; 2],
-) -> Vec<[i32; 7]> {
-    let [[a, b], [c, d]] = orders.map(Order::words);
-    let row = |new_rank, edges_from, watches| [new_rank, edges_from, watches, a, b, c, d];
-    let Some(old_rank) = plan.and_then(|plan| plan.old_rank.as_ref()) else {
-        return vec![row(STAY, STAY, 0); size as usize];
-    };
-    let watcher = dims.and_then(|dims| watcher(dims, old_rank, size));
-    let mut new_rank = vec![NO_RANK; size as usize];
-    for (new, old) in (0..).zip(old_rank) {
-        new_rank[*old as usize] = new;
+/// The decision of rank 0.
+struct RootPlan {
+    placement: Placement,
+    /// The decision about a grid, for later grids.
+    decided: Option<Decided>,
+    /// The order of the processes, if it is known.
+    old_order: Option<Order>,
+    /// The order of the new communicator, if ranks are reordered and all processes are known.
+    new_order: Option<Order>,
+}
+
+impl RootPlan {
+    fn new<C: Comm>(
+        advisor: &impl Advisor<C>,
+        size: i32,
+        input: &PlacementInput<'_>,
+        machine: Option<Arc<Machine>>,
+        survey: Option<Survey>,
+    ) -> Self {
+        let PlacementInput { decision, broken, shape, .. } = input;
+        let mut options = input.options;
+        let started = Instant::now();
+        let (history, process) = (advisor.history(), advisor.process());
+        let known = if decision.moving { advisor.identities() } else { None };
+        let old_order = survey.map(|found| found.order).or(known.as_ref().map(Identities::order));
+        let is_part = survey.is_some_and(|found| found.is_part)
+            || known.as_ref().is_some_and(|known| known.are_part(history, process));
+        let is_in_place = is_part || old_order.is_some_and(|order| history.has_made(order));
+        let earlier = old_order
+            .zip(shape.dims())
+            .and_then(|(order, dims)| history.decision(order, size, dims));
+        let has_moved = earlier.as_ref().is_some_and(|earlier| earlier.old_rank.is_some());
+        let stays_in_place = decision.keeps_in_place && !has_moved && is_in_place;
+
+        options.scramble = options.scramble.filter(|_| decision.scramble);
+        // Random reordering ignores the nodes of processes.
+        let anywhere = decision.scramble.then(|| Machine::one_node(size as usize));
+        let used = machine.as_deref().or(anywhere.as_ref());
+        let planned = used.and_then(|machine| {
+            shape.plan(advisor, machine, &options, earlier.as_ref(), decision.reporting)
+        });
+        let why = || match (stays_in_place, &planned) {
+            (true, _) => Some(Reason::InPlace),
+            (false, Some(planned)) => planned.reason_to_keep(machine.as_deref()),
+            (false, None) if used.is_some() => Some(Reason::TooLarge),
+            (false, None) => Some(Reason::NoLayout),
+        };
+        let kept = decision.kept.or_else(why);
+        let mut decided = None;
+        let (mut plan, mut traffic) = (None, None);
+        if let Some(planned) = planned {
+            let old_rank = planned.plan.old_rank.as_deref().filter(|_| !stays_in_place);
+            decided = planned.grid.map(|grid| Decided { grid, old_rank: old_rank.map(Into::into) });
+            (plan, traffic) = (Some(planned.plan), planned.traffic);
+        }
+        let forced = decision.forced && kept.is_none();
+        let seconds = started.elapsed().as_secs_f64();
+        let (summary, broken) = (shape.summary(), broken.clone());
+        let placement =
+            Placement { machine, plan, kept, forced, traffic, summary, seconds, broken };
+        let old_rank = placement.applied();
+        let new_order = known.zip(old_rank).map(|(known, old_rank)| known.new_order(old_rank));
+        Self { placement, decided, old_order, new_order }
     }
-    let from = |new: i32| if new == NO_RANK { NO_RANK } else { new_rank[new as usize] };
-    let watches = |new| i32::from(watcher == Some(new));
-    new_rank.iter().map(|new| row(*new, from(*new), watches(*new))).collect()
+
+    /// The row of every old rank. `dims` are the sides, if it is a grid.
+    fn rows(&self, size: i32, dims: Option<&[i32]>) -> Vec<[i32; 7]> {
+        let stay = Row {
+            new_rank: STAY,
+            edges_from: STAY,
+            watches: 0,
+            old_order: Order::words(self.old_order),
+            new_order: Order::words(self.new_order),
+        };
+        let Some(old_rank) = self.placement.applied() else {
+            return vec![stay.words(); size as usize];
+        };
+        let watcher = dims.and_then(|dims| watcher(dims, old_rank, size));
+        let mut new_rank = vec![NO_RANK; size as usize];
+        for (new, old) in (0..).zip(old_rank) {
+            new_rank[*old as usize] = new;
+        }
+        let row = |new: &i32| Row {
+            new_rank: *new,
+            edges_from: if *new == NO_RANK { NO_RANK } else { new_rank[*new as usize] },
+            watches: i32::from(watcher == Some(*new)),
+            ..stay
+        };
+        new_rank.iter().map(|new| row(new).words()).collect()
+    }
+}
+
+impl Placement {
+    /// The old rank of each new one, if ranks were reordered.
+    fn applied(&self) -> Option<&[i32]> {
+        self.plan.as_ref().filter(|_| self.kept.is_none())?.old_rank.as_deref()
+    }
+}
+
+/// A process's part of the scatter.
+#[derive(Clone, Copy)]
+struct Row {
+    /// Its new rank, [`NO_RANK`], or [`STAY`].
+    new_rank: i32,
+    /// The new rank of the process whose old rank is that.
+    edges_from: i32,
+    /// 1 if it is the [`watcher`].
+    watches: i32,
+    /// The order of the processes of the old communicator, and of the new one.
+    old_order: [i32; 2],
+    new_order: [i32; 2],
+}
+
+impl Row {
+    fn words(self) -> [i32; 7] {
+        let Self { new_rank, edges_from, watches, old_order: [a, b], new_order: [c, d] } = self;
+        [new_rank, edges_from, watches, a, b, c, d]
+    }
+
+    fn of_words([new_rank, edges_from, watches, a, b, c, d]: [i32; 7]) -> Self {
+        Self { new_rank, edges_from, watches, old_order: [a, b], new_order: [c, d] }
+    }
+
+    /// The assignment; `None` if all ranks are kept.
+    fn assignment(self) -> Option<Assignment> {
+        let new_rank = (self.new_rank != NO_RANK).then_some(self.new_rank);
+        (self.new_rank != STAY).then_some(Assignment {
+            new_rank,
+            edges_from: self.edges_from,
+            moved: true,
+            watches: self.watches != 0,
+        })
+    }
 }

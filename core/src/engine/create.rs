@@ -4,15 +4,16 @@
 //! agreement, so it is passed in instead of being returned early.
 
 use super::advisor::Advisor;
-use super::agree::{AT_FAULT, Agreement, Contribution, Neighbors, agree, agree_by_reduction};
+use super::agree::{Agreement, Collectives, agree, agree_by_reduction};
 use super::arguments::{Argument, CartArguments, Function, GraphArguments, Shared};
-use super::assign_ranks::{Assignment, Placement, PlacementInput, PlannedMapping, assign_ranks};
+use super::assign_ranks::{Assignment, Placement, PlacementInput, assign_ranks};
 use super::comm::{Comm, keep};
+use super::contribution::{AT_FAULT, Contribution, Neighbors};
 use super::decision::{CallSettings, ReorderRequest};
 use super::error::Error;
-use crate::mapping::{Csr, Grid};
+use super::planned::Shape;
 use crate::topology::cart::SubGrid;
-use crate::topology::{self, Cart, Class, Graph, Topology, TopologySummary};
+use crate::topology::{self, Cart, Class, Graph, Topology};
 
 /// The result of a constructor.
 pub struct Created<C> {
@@ -26,10 +27,8 @@ pub struct Created<C> {
     pub watched: Option<i32>,
     /// The placement of ranks, if a report was requested.
     pub placement: Option<Placement>,
-    /// True if neighborhood collectives are the host's native ones, as all processes agreed.
-    pub host_graph: bool,
-    /// The [pairing](Advisor::pairing) of blocks in neighborhood collectives; the same on all processes.
-    pub pairing: i32,
+    /// How neighborhood collectives run.
+    pub collectives: Collectives,
 }
 
 /// Truth values as numbers that can be compared between ranks.
@@ -94,27 +93,22 @@ pub fn cart_create<C: Comm>(
         choice: None,
         neighbors: checked.as_ref().map(|(grid, _)| grid.size()).map(neighbors),
     };
-    let (all, Agreement { decision, broken, host_graph, pairing, .. }) =
+    let (all, Agreement { decision, broken, collectives, .. }) =
         agree(comm, advisor, contribution)?;
 
     let (grid, CartArguments { dims, .. }) =
         checked.expect("a fault here would have ended the agreement");
     let is_planner = decision.planning && comm.rank()? == 0;
     let weights = if is_planner { advisor.weights(dims) } else { None };
-    let options = settings.options;
-    let input = PlacementInput { decision, broken, options, dims: Some(dims) };
-    let summary = || TopologySummary::of_cart(&grid, weights.clone());
-    let places =
-        assign_ranks(comm, advisor, input, (grid.size(), summary), |layout, options, earlier| {
-            let grid = Grid::of_cart(&grid, weights.as_deref());
-            Some(PlannedMapping::of_cart(grid, earlier, layout, options))
-        });
+    let shape = Shape::Cart { grid: &grid, dims, weights };
+    let input = PlacementInput { decision, broken, options: settings.options, shape };
+    let places = assign_ranks(comm, advisor, input);
     let (all, (assignment, placement)) = keep(all, places)?;
     let keeps_ranks = !assignment.moved && grid.size() == size;
     let watched = if assignment.watches { Some(comm.rank()?) } else { None };
     let made = split_members(comm, all, assignment, grid.size())?;
     let member = made.map(|made| (made, Topology::Cart(grid)));
-    Ok(Created { member, keeps_ranks, watched, placement, host_graph, pairing })
+    Ok(Created { member, keeps_ranks, watched, placement, collectives })
 }
 
 /// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
@@ -149,7 +143,7 @@ pub fn graph_create<C: Comm>(
         choice: None,
         neighbors: graph.map(Graph::nnodes).map(neighbors),
     };
-    let (all, Agreement { decision, broken, host_graph, pairing, .. }) =
+    let (all, Agreement { decision, broken, collectives, .. }) =
         agree(comm, advisor, contribution)?;
 
     let (graph, _) = checked.expect("a fault here would have ended the agreement");
@@ -161,25 +155,16 @@ pub fn graph_create<C: Comm>(
             keeps_ranks: false,
             watched: None,
             placement: None,
-            host_graph: false,
-            pairing: 0,
+            collectives: Collectives::default(),
         });
     }
-    let input = PlacementInput { decision, broken, options: settings.options, dims: None };
-    let vertices = (graph.nnodes(), || (&graph).into());
-    let places = assign_ranks(comm, advisor, input, vertices, |layout, options, _| {
-        Some(PlannedMapping::of_graph(
-            &advisor.weighed(Csr::from(&graph)),
-            layout,
-            decision,
-            options,
-        ))
-    });
+    let (options, shape) = (settings.options, Shape::Graph(&graph));
+    let places = assign_ranks(comm, advisor, PlacementInput { decision, broken, options, shape });
     let (all, (assignment, placement)) = keep(all, places)?;
     let keeps_ranks = !assignment.moved && graph.nnodes() == all.size()?;
     let made = split_members(comm, all, assignment, graph.nnodes())?;
     let member = made.map(|made| (made, Topology::Graph(graph)));
-    Ok(Created { member, keeps_ranks, watched: None, placement, host_graph, pairing })
+    Ok(Created { member, keeps_ranks, watched: None, placement, collectives })
 }
 
 /// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid of `comm` and the dimensions to keep.
@@ -211,11 +196,11 @@ pub fn cart_sub<C: Comm>(
     };
     let fits = checked.as_ref().map_or(Ok(true), |(sub, _)| as_expected(sub));
     let agreed = fits.and_then(|fits| agree_by_reduction(comm, advisor, contribution, fits));
-    let (part, Agreement { host_graph, pairing, .. }) = keep(part, agreed)?;
+    let (part, Agreement { collectives, .. }) = keep(part, agreed)?;
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
     let member = Some((part, Topology::Cart(sub.grid)));
-    Ok(Created { member, keeps_ranks: false, watched: None, placement: None, host_graph, pairing })
+    Ok(Created { member, keeps_ranks: false, watched: None, placement: None, collectives })
 }
 
 /// The communicator of the processes that have new ranks, in the order of these ranks. It is the communicator of all

@@ -5,6 +5,7 @@ use super::advisor::{Advisor, MachineKnowledge};
 use super::check::Check;
 use super::comm::Comm;
 use super::policy::Reorder;
+use super::reason::Reason;
 use super::survey::needs_survey;
 use crate::mapping::Options;
 
@@ -157,17 +158,16 @@ impl ReorderRequest {
         let one_node = knowledge == MachineKnowledge::OneNode as i64 && !scramble;
         let permission = Permission::ALL.into_iter().find(|known| *known as i64 == permission_rank);
         let permission = permission.unwrap_or(Permission::Off);
-        let outcome = match permission {
-            Permission::Off => ReorderOutcome::Off,
-            Permission::Refused => ReorderOutcome::Refused,
-            Permission::NotAsked => ReorderOutcome::NotAsked,
-            Permission::NotConfirmed => ReorderOutcome::NotConfirmed,
-            Permission::Unknown => ReorderOutcome::UnknownProgram,
-            Permission::InPlace => ReorderOutcome::InPlace,
-            _ if one_node => ReorderOutcome::OneNode,
-            _ => ReorderOutcome::Applied { forced: !self.reorder },
+        let kept = match permission {
+            Permission::Off => Some(Reason::Off),
+            Permission::Refused => Some(Reason::Refused),
+            Permission::NotAsked => Some(Reason::NotAsked),
+            Permission::NotConfirmed => Some(Reason::NotConfirmed),
+            Permission::Unknown => Some(Reason::UnknownProgram),
+            Permission::InPlace => Some(Reason::InPlace),
+            Permission::Granted | Permission::Insisted => one_node.then_some(Reason::OneNode),
         };
-        let moving = matches!(outcome, ReorderOutcome::Applied { .. });
+        let moving = kept.is_none();
         let reporting = root & REPORTING != 0;
         ReorderDecision {
             moving,
@@ -177,7 +177,8 @@ impl ReorderRequest {
             keeps_in_place: permission < Permission::Insisted,
             surveys: moving && root & SURVEY != 0,
             known: knowledge != MachineKnowledge::Unknown as i64,
-            outcome,
+            kept,
+            forced: !self.reorder,
         }
     }
 }
@@ -198,51 +199,18 @@ pub struct ReorderDecision {
     pub(super) surveys: bool,
     /// What rank 0 knows about the nodes of processes.
     pub(super) known: bool,
-    pub(super) outcome: ReorderOutcome,
+    /// Why all ranks are kept; `None` if they may be reordered.
+    pub(super) kept: Option<Reason>,
+    /// True if the program passed `reorder = 0`, which [`Reorder::Always`] overrules.
+    pub(super) forced: bool,
 }
 
 impl ReorderDecision {
     /// The decision if ranks passed different arguments: ranks are kept.
     pub(super) fn of_differing_arguments(self) -> Self {
-        let outcome = if self.moving { ReorderOutcome::Differing } else { self.outcome };
-        Self { moving: false, planning: self.reporting, scramble: false, outcome, ..self }
+        let kept = self.kept.or(Some(Reason::Differing));
+        Self { moving: false, planning: self.reporting, scramble: false, kept, ..self }
     }
-}
-
-/// The outcome of a plan: applied, or why it was not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReorderOutcome {
-    /// Applied; `forced` if the program passed `reorder = 0`.
-    Applied {
-        /// Forced by [`Reorder::Always`].
-        forced: bool,
-    },
-    /// The program passed `reorder = 0`.
-    NotAsked,
-    /// A distributed graph whose info does not allow it, with [`Reorder::On`] or less.
-    NotConfirmed,
-    /// The info of the call forbids it.
-    Refused,
-    /// The program is not known to follow its new ranks, with [`Reorder::Known`].
-    UnknownProgram,
-    /// [`Reorder::Off`] on some rank, or another constructor is being tested.
-    Off,
-    /// The processes already have ranks in a topology.
-    InPlace,
-    /// All processes are on one node.
-    OneNode,
-    /// Arguments that must be the same on all ranks differ.
-    Differing,
-    /// No mapping is better than rank order.
-    NothingGained,
-    /// The ranks of an earlier grid with the same processes and dims were used.
-    AsBefore,
-    /// The mapping helps only if all dimensions have equal weights, but the weights are unknown.
-    RejectedAsRisky,
-    /// The graph is too large for rank 0 to gather.
-    TooLarge,
-    /// The host does not know which processes share a node.
-    NoLayout,
 }
 
 #[cfg(test)]
@@ -252,8 +220,16 @@ mod tests {
     use crate::mapping::Scramble;
 
     #[test]
-    fn what_is_said_of_a_call_decides_whether_processes_move() {
-        use ReorderOutcome::*;
+    fn settings_and_arguments_decide_whether_ranks_move() {
+        let [off, unknown, in_place, not_confirmed, refused, not_asked] = [
+            Reason::Off,
+            Reason::UnknownProgram,
+            Reason::InPlace,
+            Reason::NotConfirmed,
+            Reason::Refused,
+            Reason::NotAsked,
+        ]
+        .map(Some);
         let all = [Reorder::Off, Reorder::Known, Reorder::On, Reorder::All, Reorder::Always];
         let outcomes_of = |reorder, distributed, has_topology, info, scramble| {
             all.map(|policy| {
@@ -262,35 +238,35 @@ mod tests {
                     CallSettings { reorder: policy, info, options, ..CallSettings::default() };
                 let request = ReorderRequest { reorder, distributed, has_topology, settings };
                 let root = (MachineKnowledge::Known as i64) << KNOWLEDGE;
-                request.decision(request.permission_rank(), root).outcome
+                request.decision(request.permission_rank(), root).kept
             })
         };
         let outcomes = |reorder, distributed, info, scramble| {
             outcomes_of(reorder, distributed, false, info, scramble)
         };
-        let (moved, forced) = (Applied { forced: false }, Applied { forced: true });
+        let moved = None;
         for scramble in [None, Some(Scramble { seed: 3, rank_zero: false })] {
             let of_grid = outcomes(true, false, None, scramble);
-            assert_eq!(of_grid, [Off, UnknownProgram, moved, moved, moved]);
+            assert_eq!(of_grid, [off, unknown, moved, moved, moved]);
             let of_graph = outcomes(true, true, None, scramble);
-            assert_eq!(of_graph, [Off, NotConfirmed, NotConfirmed, moved, moved]);
+            assert_eq!(of_graph, [off, not_confirmed, not_confirmed, moved, moved]);
             let chosen = outcomes(true, true, Some(true), scramble);
-            assert_eq!(chosen, [Off, moved, moved, moved, moved]);
-            let refused = outcomes(true, true, Some(false), scramble);
-            assert_eq!(refused, [Off, Refused, Refused, Refused, Refused]);
+            assert_eq!(chosen, [off, moved, moved, moved, moved]);
+            let forbidden = outcomes(true, true, Some(false), scramble);
+            assert_eq!(forbidden, [off, refused, refused, refused, refused]);
             // Processes of a topology are in place.
             let of_topology =
                 |distributed, info| outcomes_of(true, distributed, true, info, scramble);
             let of_grid = of_topology(false, None);
-            assert_eq!(of_grid, [Off, UnknownProgram, InPlace, moved, moved]);
+            assert_eq!(of_grid, [off, unknown, in_place, moved, moved]);
             let of_graph = of_topology(true, None);
-            assert_eq!(of_graph, [Off, NotConfirmed, NotConfirmed, moved, moved]);
+            assert_eq!(of_graph, [off, not_confirmed, not_confirmed, moved, moved]);
             for distributed in [false, true] {
                 let chosen = of_topology(distributed, Some(true));
-                assert_eq!(chosen, [Off, moved, moved, moved, moved]);
+                assert_eq!(chosen, [off, moved, moved, moved, moved]);
                 for info in [None, Some(true)] {
                     let zero = outcomes(false, distributed, info, scramble);
-                    assert_eq!(zero, [Off, NotAsked, NotAsked, NotAsked, forced]);
+                    assert_eq!(zero, [off, not_asked, not_asked, not_asked, moved]);
                 }
             }
         }
@@ -341,7 +317,7 @@ mod tests {
             moving: false,
             planning: false,
             scramble: false,
-            outcome: ReorderOutcome::Differing,
+            kept: Some(Reason::Differing),
             ..moving
         };
         assert_eq!(moving.of_differing_arguments(), expected);

@@ -4,17 +4,18 @@
 //! rank 0 gather the whole graph, up to [`MOST_EDGES`].
 
 use super::advisor::Advisor;
-use super::agree::{Agreement, Choice, Contribution, Neighbors, agree};
+use super::agree::{Agreement, Collectives, agree};
 use super::arguments::{AdjacentArguments, Argument, EdgeArguments, EdgeWeights, Function, Shared};
-use super::assign_ranks::{Assignment, Placement, PlacementInput, PlannedMapping, assign_ranks};
+use super::assign_ranks::{Assignment, Placement, PlacementInput, assign_ranks};
 use super::check::Rule;
 use super::comm::{Comm, keep};
+use super::contribution::{Choice, Contribution, Neighbors};
 use super::create::{Created, split_members};
 use super::decision::{CallSettings, ReorderRequest};
 use super::edge_match::{check_edges, imbalance, is_balanced};
 use super::exchange::{Item, deliver};
-use crate::mapping::Csr;
-use crate::topology::{self, DistGraph, Edges, Topology, TopologySummary};
+use super::planned::{AllEdges, Shape};
+use crate::topology::{self, DistGraph, Edges, Topology};
 
 /// The largest number of edges that rank 0 gathers to plan a mapping: 12 bytes each in messages, 40 while it
 /// plans.
@@ -28,7 +29,8 @@ fn agree_on<C: Comm>(
     advisor: &impl Advisor<C>,
     function: Function,
     fault: Option<topology::Error>,
-    (request, weighted): (ReorderRequest, Option<bool>),
+    request: ReorderRequest,
+    weighted: Option<bool>,
     repeated: &dyn Fn() -> bool,
 ) -> Result<(C, Agreement, bool), C::Error> {
     let reorder = [i32::from(request.reorder)];
@@ -77,9 +79,9 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     let function = Function::DistGraphCreateAdjacent;
     let request = request(reorder, settings);
     let repeated = || checked.as_ref().is_ok_and(|(lists, _)| lists.repeats_neighbors());
-    let asked = (request, weighted);
-    let (all, agreed, weighted) = agree_on(comm, advisor, function, fault, asked, &repeated)?;
-    let Agreement { host_graph, pairing, .. } = agreed;
+    let (all, agreed, weighted) =
+        agree_on(comm, advisor, function, fault, request, weighted, &repeated)?;
+    let collectives = agreed.collectives;
     let (arguments, _) = checked.expect("a fault here would have ended the agreement");
 
     let alike = match agreed.check.has(Rule::Edges) {
@@ -91,7 +93,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
         leaving: || arguments.leaving(rank, weighted),
         imbalance: || imbalance(rank, &arguments),
     };
-    let places = place_edges(comm, advisor, agreed, (settings, weighted), graph);
+    let places = place_edges(comm, advisor, agreed, settings, weighted, graph);
     let (all, (assignment, placement)) = keep(all, places)?;
     let made = split_members(comm, all, assignment, size)?.expect("every process has a place");
     let graph = match assignment.moved {
@@ -99,15 +101,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
         false => Ok(arguments.lists(weighted)),
     };
     let (made, graph) = keep(made, graph)?;
-    let member = Some((made, Topology::DistGraph(graph)));
-    Ok(Created {
-        member,
-        keeps_ranks: !assignment.moved,
-        watched: None,
-        placement,
-        host_graph,
-        pairing,
-    })
+    Ok(created((made, graph), assignment, placement, collectives))
 }
 
 /// `MPI_Dist_graph_create`: MPI 4.1, 8.5.4. Collective. Every edge goes to its two ends, whose lists are ordered by the
@@ -130,27 +124,36 @@ pub fn dist_graph_create<C: Comm>(
     let (fault, request) = (checked.as_ref().err().cloned(), request(reorder, settings));
     let function = Function::DistGraphCreate;
     let repeated = || checked.as_ref().is_ok_and(EdgeArguments::repeats_edges);
-    let asked = (request, weighted);
-    let (all, agreed, weighted) = agree_on(comm, advisor, function, fault, asked, &repeated)?;
-    let Agreement { host_graph, pairing, .. } = agreed;
+    let (all, agreed, weighted) =
+        agree_on(comm, advisor, function, fault, request, weighted, &repeated)?;
+    let collectives = agreed.collectives;
     let arguments = checked.expect("a fault here would have ended the agreement");
 
     let graph = LocalEdges { leaving: || arguments.given(weighted), imbalance: || 0 };
-    let places = place_edges(comm, advisor, agreed, (settings, weighted), graph);
+    let places = place_edges(comm, advisor, agreed, settings, weighted, graph);
     let (all, (assignment, placement)) = keep(all, places)?;
     // Uses a new communicator, on which vertex i is rank i and no message meets one of the program's.
     let made = split_members(comm, all, assignment, size)?.expect("every process has a place");
     let items = deliver(&made, arguments.items(rank, weighted));
     let (made, items) = keep(made, items)?;
-    let member = Some((made, Topology::DistGraph(collect(&items, weighted))));
-    Ok(Created {
-        member,
+    let graph = collect(&items, weighted);
+    Ok(created((made, graph), assignment, placement, collectives))
+}
+
+/// The result on every process, since all have a place.
+fn created<C>(
+    (made, graph): (C, DistGraph),
+    assignment: Assignment,
+    placement: Option<Placement>,
+    collectives: Collectives,
+) -> Created<C> {
+    Created {
+        member: Some((made, Topology::DistGraph(graph))),
         keeps_ranks: !assignment.moved,
         watched: None,
         placement,
-        host_graph,
-        pairing,
-    })
+        collectives,
+    }
 }
 
 /// The request of a constructor of distributed graphs. On a communicator with a topology they are reordered only if the
@@ -172,7 +175,8 @@ fn place_edges<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
     Agreement { decision, mut broken, .. }: Agreement,
-    (settings, weighted): (CallSettings, bool),
+    settings: CallSettings,
+    weighted: bool,
     local: LocalEdges<impl FnOnce() -> Vec<i32>, impl FnOnce() -> i64>,
 ) -> Result<(Assignment, Option<Placement>), C::Error> {
     let size = comm.size()?;
@@ -190,14 +194,9 @@ fn place_edges<C: Comm>(
             gathered = Some(comm.gather(&own)?);
         }
     }
-    let summary = || TopologySummary::DistGraph { edges: total, weighted };
-    let input = PlacementInput { decision, broken, options: settings.options, dims: None };
-    assign_ranks(comm, advisor, input, (size, summary), |layout, options, _| {
-        let words = gathered?;
-        let edges = words.chunks_exact(3).map(|e| (e[0] as u32, e[1] as u32, i64::from(e[2])));
-        let graph = Csr::from_edges(size as usize, edges);
-        Some(PlannedMapping::of_graph(&advisor.weighed(graph), layout, decision, options))
-    })
+    let shape = Shape::Edges(AllEdges { processes: size, weighted, total, gathered });
+    let options = settings.options;
+    assign_ranks(comm, advisor, PlacementInput { decision, broken, options, shape })
 }
 
 /// After reordering, new rank i has vertex i, whose lists the process with old rank i passed: every process sends its

@@ -2,11 +2,11 @@
 
 use cartograph_shim::splitmix::mix;
 
-use super::agree::first_fault;
 use super::arguments::{AdjacentArguments, EdgeWeights};
 use super::comm::Comm;
 use super::error::Error;
 use super::exchange::{Item, deliver};
+use super::faults::first_fault;
 use crate::topology::Class;
 
 /// The contribution of a rank's edges to a sum over all ranks: hashes of edges are added where they arrive and

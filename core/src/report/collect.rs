@@ -227,9 +227,10 @@ impl Collected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Reason;
     use crate::machine::Machine;
     use crate::mapping::{Distances, Grid, Plan};
-    use crate::report::record::{Reason, ReorderOrigin};
+    use crate::report::record::ReorderOrigin;
     use crate::topology::Cart;
 
     fn grid(side: i32) -> Cart {

@@ -18,6 +18,7 @@ pub mod record;
 mod text;
 mod warning;
 
+pub use crate::engine::Reason;
 pub use cartograph_shim::switch;
 pub use collect::Report;
 pub use effect::{Effect, LevelEffect, NodeSizes, WeightedEffect};
@@ -25,6 +26,6 @@ pub use json::{Document, Job};
 pub use launch::Launch;
 pub use origin::Origin;
 pub use places::{Placements, VertexPlacement};
-pub use record::{Reason, Record, ReorderOrigin};
+pub use record::{Record, ReorderOrigin};
 pub use text::missed_gain;
 pub use warning::{foreign_launcher, launched, short_periodic_sides};

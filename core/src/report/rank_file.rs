@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::launch::Launch;
-use super::record::{Reason, Record};
+use super::record::Record;
+use crate::engine::Reason;
 use crate::mapping::{Cost, Distances};
 use crate::topology::TopologySummary;
 
@@ -69,6 +70,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Reason;
     use crate::machine::{Kind, Machine};
     use crate::mapping::plan::Weighted;
     use crate::mapping::{Grid, Plan};

@@ -1,7 +1,6 @@
 //! One topology communicator: the request, the result, and the reason.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::effect::{Effect, NodeSizes};
 use super::launch::Launch;
 use super::places::Placements;
-use crate::engine::NodeTraffic;
+use crate::engine::{NodeTraffic, Reason};
 use crate::machine::Machine;
 use crate::mapping::Plan;
 use crate::topology::TopologySummary;
@@ -24,145 +23,6 @@ pub enum ReorderOrigin {
     Asked,
     /// The program passed 0, and `CARTOGRAPH_REORDER=always` overruled it.
     Forced,
-}
-
-/// Why every process kept its rank.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(into = "WrittenReason", try_from = "WrittenReason")]
-pub enum Reason {
-    /// None of the mappings found is better than rank order.
-    NothingToGain,
-    /// The program passed `reorder = 0`.
-    NotAsked,
-    /// `CARTOGRAPH_REORDER` is `off`, or names other constructors.
-    Off,
-    /// The old communicator has a topology, or its processes have ranks in one.
-    InPlace,
-    /// An earlier grid with these processes and dims, but other periods or weights, kept ranks.
-    AsBefore,
-    /// All processes share a node.
-    OneNode,
-    /// The ranks passed different arguments.
-    Differing,
-    /// The host does not know which processes share a node.
-    NoLayout,
-    /// The function has no such argument: `MPI_Cart_sub`.
-    NoArgument,
-    /// A mapping helps if all dimensions have equal weights and are exchanged at once, but that is unknown, and it may
-    /// hurt otherwise.
-    RejectedAsRisky,
-    /// Distributed graphs are reordered only if the info or the user allows it.
-    NotConfirmed,
-    /// The program forbade it in the info of the call.
-    Refused,
-    /// The program is not known to follow its new ranks.
-    UnknownProgram,
-    /// Mapping would take too much time or memory: the quantity that is too large, and the limit.
-    TooLarge(String),
-}
-
-/// A reason in a file: a code for programs, and a text for people.
-#[derive(Serialize, Deserialize)]
-struct WrittenReason {
-    code: Cow<'static, str>,
-    text: String,
-}
-
-impl Reason {
-    /// The reasons with a fixed text.
-    const FIXED: [Self; 13] = [
-        Self::NothingToGain,
-        Self::NotAsked,
-        Self::Off,
-        Self::InPlace,
-        Self::AsBefore,
-        Self::OneNode,
-        Self::Differing,
-        Self::NoLayout,
-        Self::NoArgument,
-        Self::RejectedAsRisky,
-        Self::NotConfirmed,
-        Self::Refused,
-        Self::UnknownProgram,
-    ];
-
-    /// The text before the quantity that is too large.
-    const TOO_LARGE: &'static str = "too large: ";
-
-    /// Mapping would take too much time or memory; `what` is the quantity that is too large, and the limit.
-    pub fn too_large(what: impl fmt::Display) -> Self {
-        Self::TooLarge(what.to_string())
-    }
-
-    /// The code in JSON.
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::NothingToGain => "nothing_to_gain",
-            Self::NotAsked => "not_asked",
-            Self::Off => "off",
-            Self::InPlace => "in_place",
-            Self::AsBefore => "as_before",
-            Self::OneNode => "one_node",
-            Self::Differing => "differing",
-            Self::NoLayout => "no_layout",
-            Self::NoArgument => "no_argument",
-            Self::RejectedAsRisky => "rejected_as_risky",
-            Self::NotConfirmed => "not_confirmed",
-            Self::Refused => "refused",
-            Self::UnknownProgram => "unknown_program",
-            Self::TooLarge(_) => "too_large",
-        }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NothingToGain => "nothing to gain",
-            Self::NotAsked => "reorder = 0",
-            Self::Off => "disabled by CARTOGRAPH_REORDER",
-            Self::InPlace => {
-                "the communicator already has a topology; set CARTOGRAPH_REORDER=all to reorder anyway"
-            }
-            Self::AsBefore => "as in an earlier grid of the same dims",
-            Self::OneNode => "one node",
-            Self::Differing => "arguments differ between ranks",
-            Self::NoLayout => "the MPI does not report which ranks share a node",
-            Self::NoArgument => "the function keeps the order",
-            Self::RejectedAsRisky => {
-                "reordering helps if all faces carry equal data and are exchanged at once, but may hurt otherwise"
-            }
-            Self::NotConfirmed => {
-                "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info"
-            }
-            Self::Refused => "cartograph_reorder = false in the info",
-            Self::UnknownProgram => {
-                "the program is not known to follow new ranks; use cartograph run, or check it with cartograph try"
-            }
-            Self::TooLarge(what) => return write!(f, "{}{what}", Self::TOO_LARGE),
-        })
-    }
-}
-
-impl From<Reason> for WrittenReason {
-    fn from(reason: Reason) -> Self {
-        Self { code: reason.code().into(), text: reason.to_string() }
-    }
-}
-
-impl TryFrom<WrittenReason> for Reason {
-    type Error = String;
-
-    fn try_from(written: WrittenReason) -> Result<Self, String> {
-        let WrittenReason { code, text } = written;
-        let fixed = Self::FIXED.into_iter().find(|reason| reason.code() == code);
-        match &*code {
-            "too_large" => {
-                Ok(Self::TooLarge(text.strip_prefix(Self::TOO_LARGE).unwrap_or(&text).to_owned()))
-            }
-            _ => fixed.ok_or_else(|| format!("unknown reason '{code}'")),
-        }
-    }
 }
 
 /// One topology communicator in a report, or several equal ones.

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::effect::{Effect, LevelEffect, WeightedEffect};
 use super::json::{Document, Warning};
-use super::record::{Reason, Record, ReorderOrigin};
+use super::record::{Record, ReorderOrigin};
+use crate::engine::Reason;
 use crate::machine::Kind;
 use crate::mapping::{Cost, Plan};
 use crate::topology::TopologySummary;
@@ -344,7 +345,8 @@ edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
             report.add(made.took(0.0012, 0.0034));
         }
         let small = Cart::new(&[2, 2], &[true, true], 4).unwrap();
-        let kept = Record::new("MPI_Cart_sub", &small, 6, ReorderOrigin::No, Reason::NoArgument);
+        let kept =
+            Record::new("MPI_Graph_create", &small, 6, ReorderOrigin::Asked, Reason::TooLarge);
         report.add(kept.took(0.0, 0.0000123));
         report.warn("careful");
         report.warn("careful");
@@ -353,8 +355,8 @@ Cartograph VERSION: 2400 processes on 50 nodes of 48, MPICH 4.0.2
 MPI_Cart_create, 3 times: grid 50 x 48, periodic along 0, 2400 of 2400 processes on 50 nodes of 48
   ranks reordered by strips (reorder = 0, CARTOGRAPH_REORDER=always); 1.2 ms to map, 2.2 ms for the MPI's split and waiting for other ranks
   edges of the busiest node 96 -> 30 (-69 %); between nodes 4800 -> 1224 (-74 %), at least 1204; weights assumed equal
-MPI_Cart_sub: grid 2 x 2, periodic, 4 of 6 processes
-  ranks kept: the function keeps the order; 12.3 us for the MPI's split and waiting for other ranks
+MPI_Graph_create: grid 2 x 2, periodic, 4 of 6 processes
+  ranks kept: too large: more edges than rank 0 gathers; 12.3 us for the MPI's split and waiting for other ranks
 warning: careful (2 times)
 ";
         assert_eq!(report.news(), expected.replace("VERSION", env!("CARGO_PKG_VERSION")));

@@ -13,6 +13,7 @@ use super::lifetime;
 use super::private::{Private, SharedPrivate};
 use super::watch::Watch;
 use crate::engine::Comm;
+use crate::engine::agree::Collectives;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, sentinel};
 use crate::topology::Topology;
@@ -222,8 +223,8 @@ pub(in crate::host) fn prepare(
     comm: &HostComm,
     topology: Topology,
     rank: c_int,
-    (host_graph, private): (bool, Option<Private>),
-    pairing: c_int,
+    Collectives { host_graph, pairing }: Collectives,
+    private: Option<Private>,
 ) -> Result<Box<TopologyAttribute>> {
     sentinel::learn();
     let mut attached = TopologyAttribute::new(Arc::new(topology), comm.size()?, rank, host_graph);

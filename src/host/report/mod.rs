@@ -24,7 +24,6 @@ use super::{HostComm, family, machine};
 use crate::engine::Comm;
 use crate::engine::assign_ranks::Placement;
 use crate::engine::create::Created;
-use crate::engine::decision::ReorderOutcome;
 use crate::host::constants;
 use crate::machine::Machine;
 use crate::report::{
@@ -120,17 +119,18 @@ pub(crate) fn add(
 ) {
     HAS_CREATED.store(true, Ordering::Relaxed);
     let Some(placement) = &made.placement else { return };
-    say_if_forced(function, placement.outcome);
-    if placement.outcome == ReorderOutcome::RejectedAsRisky {
+    say_if_forced(function, placement);
+    if placement.kept == Some(Reason::RejectedAsRisky) {
         say_if_missed(function, placement);
     }
     let (Some(collector), Ok(size)) = (collector(), comm.size()) else { return };
     let mut record = record(function, placement.summary.clone(), size, placement);
-    if let (ReorderOutcome::NotAsked, Some(at)) = (placement.outcome, &placement.layout) {
+    if let (Some(Reason::NotAsked), Some(at)) = (placement.kept, &placement.machine) {
         record = record.launch(launch(comm, at));
     }
-    let record =
-        record.host_graph(made.host_graph).took(placement.seconds, started.elapsed().as_secs_f64());
+    let record = record
+        .host_graph(made.collectives.host_graph)
+        .took(placement.seconds, started.elapsed().as_secs_f64());
     let broken = placement.broken.iter().map(|rule| rule.broken(function));
     let warnings = machine::take_notes().into_iter().chain(broken);
     collector.tell(|report| {
@@ -139,9 +139,9 @@ pub(crate) fn add(
 }
 
 /// Warns once, on rank 0 of a communicator, that ranks were reordered although the program passed `reorder = 0`.
-fn say_if_forced(function: &str, outcome: ReorderOutcome) {
+fn say_if_forced(function: &str, placement: &Placement) {
     static SAID: Once = Once::new();
-    if outcome == (ReorderOutcome::Applied { forced: true }) {
+    if placement.forced {
         SAID.call_once(|| {
             eprint_line!(
                 "{function}: ranks reordered despite reorder = 0 (CARTOGRAPH_REORDER=always); results are \
@@ -235,28 +235,15 @@ fn record(
     size: c_int,
     placement: &Placement,
 ) -> Record {
-    let (reorder, kept) = match placement.outcome {
-        ReorderOutcome::Applied { forced: false } => (ReorderOrigin::Asked, None),
-        ReorderOutcome::Applied { forced: true } => (ReorderOrigin::Forced, None),
-        ReorderOutcome::NotAsked => (ReorderOrigin::No, Some(Reason::NotAsked)),
-        ReorderOutcome::NotConfirmed => (ReorderOrigin::Asked, Some(Reason::NotConfirmed)),
-        ReorderOutcome::Refused => (ReorderOrigin::Asked, Some(Reason::Refused)),
-        ReorderOutcome::UnknownProgram => (ReorderOrigin::Asked, Some(Reason::UnknownProgram)),
-        ReorderOutcome::Off => (ReorderOrigin::Asked, Some(Reason::Off)),
-        ReorderOutcome::InPlace => (ReorderOrigin::Asked, Some(Reason::InPlace)),
-        ReorderOutcome::AsBefore => (ReorderOrigin::Asked, Some(Reason::AsBefore)),
-        ReorderOutcome::OneNode => (ReorderOrigin::Asked, Some(Reason::OneNode)),
-        ReorderOutcome::Differing => (ReorderOrigin::Asked, Some(Reason::Differing)),
-        ReorderOutcome::NothingGained => (ReorderOrigin::Asked, Some(Reason::NothingToGain)),
-        ReorderOutcome::RejectedAsRisky => (ReorderOrigin::Asked, Some(Reason::RejectedAsRisky)),
-        ReorderOutcome::NoLayout => (ReorderOrigin::Asked, Some(Reason::NoLayout)),
-        ReorderOutcome::TooLarge => {
-            (ReorderOrigin::Asked, Some(Reason::too_large("more edges than rank 0 gathers")))
-        }
+    let kept = placement.kept;
+    let reorder = match kept {
+        None if placement.forced => ReorderOrigin::Forced,
+        Some(Reason::NotAsked) => ReorderOrigin::No,
+        _ => ReorderOrigin::Asked,
     };
-    match (&placement.layout, &placement.plan) {
-        (Some(layout), Some(plan)) => {
-            let mut record = Record::planned(function, summary, reorder, layout, plan);
+    match (&placement.machine, &placement.plan) {
+        (Some(machine), Some(plan)) => {
+            let mut record = Record::planned(function, summary, reorder, machine, plan);
             if let Some(traffic) = placement.traffic.clone() {
                 record = record.traffic(traffic);
             }

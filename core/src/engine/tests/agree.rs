@@ -1,8 +1,8 @@
 //! Tests of the agreement, and of its number of collective calls.
 
 use super::*;
+use crate::engine::Reason;
 use crate::engine::check::Check;
-use crate::engine::decision::ReorderOutcome;
 use crate::engine::policy::Reorder;
 use crate::machine::Machine;
 use crate::mapping::Scramble;
@@ -201,9 +201,9 @@ fn rank_0_reports_ranks_moved_despite_reorder_0() {
             cart_create(comm, comm, settings, Ok(arguments))
                 .unwrap()
                 .placement
-                .map(|placement| placement.outcome)
+                .map(|placement| (placement.kept, placement.forced))
         });
-        assert_eq!(made[0], told.then_some(ReorderOutcome::Applied { forced: true }));
+        assert_eq!(made[0], told.then_some((None, true)));
         assert_eq!(made[1..], [None, None, None]);
     }
 }
@@ -260,16 +260,16 @@ fn one_process_watches_a_reordered_grid() {
 #[test]
 fn a_report_gives_the_reason_if_all_ranks_stay() {
     for (nodes, reorder, expected) in [
-        ([0, 1, 0, 1], Reorder::On, ReorderOutcome::Applied { forced: false }),
-        ([0, 1, 0, 1], Reorder::Known, ReorderOutcome::UnknownProgram),
-        ([0, 0, 1, 1], Reorder::On, ReorderOutcome::NothingGained),
-        ([0, 0, 0, 0], Reorder::On, ReorderOutcome::OneNode),
+        ([0, 1, 0, 1], Reorder::On, None),
+        ([0, 1, 0, 1], Reorder::Known, Some(Reason::UnknownProgram)),
+        ([0, 0, 1, 1], Reorder::On, Some(Reason::NothingToGain)),
+        ([0, 0, 0, 0], Reorder::On, Some(Reason::OneNode)),
     ] {
         let made = sim::run_on(Some(Machine::from_ids(&nodes)), 4, |comm| {
             let arguments = CartArguments { dims: &[4], periods: &[false], reorder: true };
             let settings = CallSettings { reorder, reporting: true, ..CallSettings::default() };
             let created = cart_create(comm, comm, settings, Ok(arguments)).unwrap();
-            created.placement.map(|placement| placement.outcome)
+            created.placement.map(|placement| placement.kept)
         });
         assert_eq!(made, [Some(expected), None, None, None]);
     }

@@ -1,8 +1,8 @@
 //! Arguments that may differ between ranks, because every host lets them: each process then keeps what it passed.
 
 use super::*;
+use crate::engine::Reason;
 use crate::engine::check::Rule;
-use crate::engine::decision::ReorderOutcome;
 use crate::engine::policy::Reorder;
 use crate::machine::Machine;
 use crate::topology::Edges;
@@ -38,9 +38,8 @@ fn periods_may_differ() {
             assert_eq!(topology, Topology::Cart(own));
             if let Some(placement) = made.placement {
                 assert_eq!(placement.broken, [Rule::Arguments]);
-                let outcome =
-                    if reorder { ReorderOutcome::Differing } else { ReorderOutcome::NotAsked };
-                assert_eq!(placement.outcome, outcome);
+                let outcome = Some(if reorder { Reason::Differing } else { Reason::NotAsked });
+                assert_eq!(placement.kept, outcome);
             } else {
                 assert!(rank > 0);
             }

@@ -11,7 +11,7 @@ fn host_graph(
 ) -> bool {
     let all = sim::run(4, |comm| {
         sim::HOST_GRAPH.set(wanted[comm.rank().unwrap() as usize]);
-        call(comm).unwrap().host_graph
+        call(comm).unwrap().collectives.host_graph
     });
     assert!(all.iter().all(|one| *one == all[0]), "{all:?}");
     all[0]
@@ -133,7 +133,7 @@ fn the_host_runs_collectives_if_all_ranks_allow_it() {
 fn pairing(wanted: [i32; 4], call: &Construct) -> i32 {
     let all = sim::run(4, |comm| {
         sim::PAIRING.set(wanted[comm.rank().unwrap() as usize]);
-        call(comm).unwrap().pairing
+        call(comm).unwrap().collectives.pairing
     });
     assert!(all.iter().all(|one| *one == all[0]), "{all:?}");
     all[0]

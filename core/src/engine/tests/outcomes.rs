@@ -1,19 +1,22 @@
 //! Tests of what a constructor says of the ranks that it gave, and of the edges that it plans by.
 
 use super::*;
-use crate::engine::assign_ranks::{Placement, PlacementInput, PlannedMapping, assign_ranks};
+use crate::engine::Reason;
+use crate::engine::assign_ranks::{Placement, PlacementInput, assign_ranks};
 use crate::engine::create::Created;
-use crate::engine::decision::{ReorderDecision, ReorderOutcome};
+use crate::engine::decision::ReorderDecision;
+use crate::engine::planned::Shape;
 use crate::machine::Machine;
-use crate::mapping::{Grid, Options, Plan, Scramble, plan_cart};
-use crate::topology::TopologySummary;
+use crate::mapping::{Options, Scramble};
+use crate::topology::{Cart, TopologySummary};
 
-/// The outcome on rank 0 where a row of four is planned for and its plan then changed.
-fn outcome(
-    layout: Option<Machine>,
+/// Why rank 0 kept all ranks of a grid with these sides, if it did. Weights are 1, or unknown.
+fn reason(
+    machine: Option<Machine>,
     scramble: Option<Scramble>,
-    change: impl Fn(&mut Plan) + Sync,
-) -> ReorderOutcome {
+    dims: &[i32],
+    weights: Option<&[i64]>,
+) -> Option<Reason> {
     let decision = ReorderDecision {
         moving: true,
         planning: true,
@@ -22,39 +25,35 @@ fn outcome(
         keeps_in_place: true,
         surveys: false,
         known: true,
-        outcome: ReorderOutcome::Applied { forced: false },
+        kept: None,
+        forced: false,
     };
-    let outcomes = sim::run_on(layout, 4, |comm| {
+    let size = dims.iter().product();
+    let reasons = sim::run_on(machine, size, |comm| {
+        let grid = Cart::new(dims, &vec![false; dims.len()], size).unwrap();
+        let shape = Shape::Cart { grid: &grid, dims, weights: weights.map(Into::into) };
         let options = Options { scramble, ..Options::default() };
-        let input = PlacementInput { decision, broken: Vec::new(), options, dims: None };
-        let summary = || TopologySummary::DistGraph { edges: None, weighted: false };
-        let row = Grid::new(vec![4], vec![false], Grid::nearest_neighbors(&[1]));
-        let (_, placement) = assign_ranks(comm, comm, input, (4, summary), |layout, options, _| {
-            let mut plan = plan_cart(&row, layout, options);
-            change(&mut plan);
-            Some(PlannedMapping { plan, traffic: None, grid: None, follows: false })
-        })
-        .unwrap();
-        placement.map(|placement| placement.outcome)
+        let input = PlacementInput { decision, broken: Vec::new(), options, shape };
+        let (_, placement) = assign_ranks(comm, comm, input).unwrap();
+        placement.map(|placement| placement.kept)
     });
-    assert!(outcomes[1..].iter().all(Option::is_none));
-    outcomes[0].unwrap()
+    assert!(reasons[1..].iter().all(Option::is_none));
+    reasons[0].unwrap()
 }
 
 #[test]
 fn a_placement_gives_the_reason_if_all_ranks_stay() {
-    let nodes = || Some(Machine::from_ids(&[0, 0, 1, 1]));
-    assert_eq!(outcome(None, None, |_| ()), ReorderOutcome::NoLayout);
-    assert_eq!(outcome(Some(Machine::one_node(4)), None, |_| ()), ReorderOutcome::OneNode);
-    assert_eq!(outcome(nodes(), None, |_| ()), ReorderOutcome::NothingGained);
-    let reject = |plan: &mut Plan| plan.rejected_as_risky = Some(plan.before);
-    assert_eq!(outcome(nodes(), None, reject), ReorderOutcome::RejectedAsRisky);
+    let row = |machine, scramble| reason(machine, scramble, &[4], Some(&[1]));
+    assert_eq!(row(None, None), Some(Reason::NoLayout));
+    assert_eq!(row(Some(Machine::one_node(4)), None), Some(Reason::OneNode));
+    let nodes = Some(Machine::from_ids(&[0, 0, 1, 1]));
+    assert_eq!(row(nodes, None), Some(Reason::NothingToGain));
+    let nodes = Some(Machine::blocks(&[4; 4]));
+    assert_eq!(reason(nodes, None, &[4, 4, 1], None), Some(Reason::RejectedAsRisky));
     let round_robin = Some(Machine::from_ids(&[0, 1, 0, 1]));
-    assert_eq!(outcome(round_robin, None, |_| ()), ReorderOutcome::Applied { forced: false });
+    assert_eq!(row(round_robin, None), None);
     // At random they are moved wherever they run.
-    let scramble = Some(Scramble { seed: 3, rank_zero: true });
-    let moved = |plan: &mut Plan| assert!(plan.old_rank.is_some());
-    assert_eq!(outcome(None, scramble, moved), ReorderOutcome::Applied { forced: false });
+    assert_eq!(row(None, Some(Scramble { seed: 3, rank_zero: true })), None);
 }
 
 /// The placement that rank 0 reports, and whether all ranks report that ranks are kept, on two nodes with round-robin
@@ -108,7 +107,7 @@ fn distributed_graphs_are_planned_by_the_edges_of_all() {
         let reporting = CallSettings { reporting: true, ..settings };
         let (placement, keeps_ranks) = placed(reporting, &|comm, how| call(comm, how, true));
         let placement = placement.unwrap();
-        assert_eq!(placement.outcome, ReorderOutcome::Applied { forced: false });
+        assert_eq!((placement.kept, placement.forced), (None, false));
         let summary = TopologySummary::DistGraph { edges: Some(4), weighted: true };
         assert_eq!(placement.summary, summary);
         let plan = placement.plan.unwrap();
@@ -121,7 +120,7 @@ fn distributed_graphs_are_planned_by_the_edges_of_all() {
         let always = CallSettings { reorder: Reorder::Always, ..CallSettings::default() };
         let (placement, keeps_ranks) = placed(always, &|comm, how| call(comm, how, false));
         let placement = placement.expect("it was not asked for");
-        assert_eq!(placement.outcome, ReorderOutcome::Applied { forced: true });
+        assert_eq!((placement.kept, placement.forced), (None, true));
         assert!(placement.traffic.is_none() && !keeps_ranks);
         let (placement, keeps_ranks) = placed(settings, &|comm, how| call(comm, how, false));
         assert!(placement.is_none() && keeps_ranks);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::engine::Reason;
 use crate::engine::assign_ranks::Placement;
-use crate::engine::decision::ReorderOutcome;
 use crate::engine::history::Order;
 use crate::engine::policy::Policy;
 use crate::machine::Machine;
@@ -70,16 +70,16 @@ fn the_first_grid_decides_for_all_periods() {
             };
             let (own, placement) = of(comm, &first);
             if let Some(placement) = placement {
-                let has_moved = placement.outcome == ReorderOutcome::Applied { forced: false };
+                let has_moved = placement.kept.is_none();
                 assert_eq!(has_moved, first == other);
-                assert_ne!(placement.outcome, ReorderOutcome::AsBefore);
+                assert_ne!(placement.kept, Some(Reason::AsBefore));
             }
             // The same communicator, and others of these processes in this order.
             let copy = split(comm, Some(0), rank).unwrap();
             for on in [comm, &copy, comm] {
                 let (again, placement) = of(on, &second);
                 assert_eq!(again, own);
-                if let Some(Placement { plan, outcome, .. }) = placement {
+                if let Some(Placement { plan, kept, .. }) = placement {
                     // Costs are those of this grid.
                     let grid = Cart::new(&dims, &second, 128).unwrap();
                     let grid = crate::mapping::Grid::from(&grid);
@@ -88,9 +88,9 @@ fn the_first_grid_decides_for_all_periods() {
                         plan.old_ranks().map(|old| sixteen().nodes()[old as usize]).collect();
                     use crate::mapping::Adjacency;
                     assert_eq!(plan.after, grid.cost(&node_of));
-                    let kept = outcome == ReorderOutcome::AsBefore;
-                    assert!(kept || outcome == ReorderOutcome::Applied { forced: false });
-                    assert_eq!(kept, first == open);
+                    let as_before = kept == Some(Reason::AsBefore);
+                    assert!(as_before || kept.is_none());
+                    assert_eq!(as_before, first == open);
                 }
             }
             // The first again is as it was.
@@ -189,7 +189,7 @@ fn a_grid_of_a_grid_stays() {
             for on in [grid.with_topology(), copy] {
                 let (made, placement) = make(&on, of_word(word), &[2, 8], &[true; 2]);
                 same &= rank_of(&made) == Some(own);
-                let is_kept = |placement: Placement| placement.outcome == ReorderOutcome::InPlace;
+                let is_kept = |placement: Placement| placement.kept == Some(Reason::InPlace);
                 assert!(placement.is_none_or(|placement| is_kept(placement) == stays), "{word}");
             }
             (moved, same)
@@ -216,7 +216,7 @@ fn parts_of_one_grid_stay_and_parts_of_several_move() {
         // Of one, every second process first.
         let part = split(&grid, Some(own / 4), 10 * (own % 2) + own).unwrap();
         let (made, placement) = make(&part, settings, &[4, 1], &[false; 2]);
-        assert!(placement.is_none_or(|placement| placement.outcome == ReorderOutcome::InPlace));
+        assert!(placement.is_none_or(|placement| placement.kept == Some(Reason::InPlace)));
         let of_one = rank_of(&made) == Some(part.rank().unwrap());
         let (made, _) = make(&part, of_word("all"), &[4], &[false]);
         let insisted = rank_of(&made) == Some(part.rank().unwrap());
