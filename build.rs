@@ -3,6 +3,7 @@
 
 #[cfg(feature = "host")]
 #[allow(dead_code, reason = "for all build scripts")]
+#[path = "include/mpicc.rs"]
 mod mpicc;
 
 fn main() {
@@ -29,8 +30,11 @@ mod host {
 
     pub(crate) fn bind() {
         mpicc::rerun_if_changed(
-            &[&[HEADER, "include/built_for.h", "include/standard_abi.h", "mpicc.rs"][..], &SHIMS]
-                .concat(),
+            &[
+                &[HEADER, "include/built_for.h", "include/standard_abi.h", "include/mpicc.rs"][..],
+                &SHIMS,
+            ]
+            .concat(),
         );
         let mpicc = mpicc::wrapper();
         mpicc::compile(&mpicc, "include", &SHIMS, "cartograph_shim");

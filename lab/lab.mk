@@ -8,14 +8,14 @@ lab:
 ## make lab-book                        the pages of docs/ as a book, book/index.html; needs mdbook
 lab-book:
 	@command -v mdbook >/dev/null || { echo "There is no mdbook: cargo install mdbook" >&2; exit 1; }
-	mdbook build
+	mdbook build docs
 
 ## make lab-fuzz [SECONDS=60]           each body of core/src/fuzz under libFuzzer; needs a nightly Rust and cargo-fuzz
 SECONDS ?= 60
 lab-fuzz:
-	set -e; for body in $(notdir $(wildcard fuzz/seeds/*)); do \
-	    mkdir -p fuzz/corpus/$$body; \
-	    CARGO_TARGET_DIR=$(TOP)/build/fuzz cargo +nightly fuzz run -a -s none $$body fuzz/corpus/$$body fuzz/seeds/$$body \
+	set -e; for body in $(notdir $(wildcard lab/fuzz/seeds/*)); do \
+	    mkdir -p lab/fuzz/corpus/$$body; \
+	    CARGO_TARGET_DIR=$(TOP)/build/fuzz cargo +nightly fuzz run --fuzz-dir lab/fuzz -a -s none $$body lab/fuzz/corpus/$$body lab/fuzz/seeds/$$body \
 	        -- -max_total_time=$(SECONDS) -timeout=60 -print_final_stats=1; \
 	done
 
@@ -99,7 +99,7 @@ lab-quality:
 	$(BUILD)/rivals/bin/python -m pip install --quiet --disable-pip-version-check chszlablib==0.5.27
 	$(PURE) cargo run --release -p cartograph-lab --bin quality -- $(SECTION)
 
-# Measures and tests on nodes of this machine; REPETITIONS, RATE and ONLY change what is measured.
+# Measures and tests on nodes of this machine; REPETITIONS, RATE and ONLY change the measurements.
 NETWORK := ip:iproute2 tc:iproute2
 EX45 := '/usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials/ex45.c'
 PROGRAMS := lmp:lammps pkg-config:pkg-config $(EX45):libpetsc-real-dev $(EX45):libpetsc3.18-dev-examples

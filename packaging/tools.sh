@@ -1,8 +1,8 @@
-# tools.sh: what the checks of recipes share; they source it.
+# tools.sh: functions for the checks of recipes, which source it.
 export LC_ALL=C TZ=UTC DEBIAN_FRONTEND=noninteractive
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# What is tried of most recipes is their steps, not how fast what they make is: these compile in a third of the time.
+# Most checks try the steps of a recipe, not the speed of its libraries: these settings compile in a third of the time.
 # The release's own check and Debian's compile as users do.
 lightly=(CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
     CARGO_PROFILE_TOOL_OPT_LEVEL=0)
@@ -55,7 +55,7 @@ debian_root() {
     # This machine's sources of packages.
     apt-config dump | grep -E '^Acquire::(Check|http|https)' >"$1/etc/apt/apt.conf.d/99here" || true
 }
-# within ROOT COMMAND...: runs it there, with what it mounts gone afterwards.
+# within ROOT COMMAND...: runs the command there, and unmounts all file systems afterwards.
 within() {
     local root=$1
     shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # try.sh [PART...]: what `make packages` does. A release is made of the commit that is checked out, and of it these parts
-# are tried, or those that are named: crates and deny, what cargo and cargo-deny say of it; release, which is built twice
+# are tried, or only those named: crates and deny, the checks of cargo and cargo-deny; release, which is built twice
 # without a network and must come out the same; and each recipe, which is built from it and used as far as this machine
 # can. Says what each came to, and fails if one is wrong.
 #
@@ -48,7 +48,7 @@ rm -rf "$work/recipes"
 well_formed "$work/recipes"
 
 verdicts=() code=0
-# tried NAME COMMAND...: what it says last is what it came to, if it says so.
+# tried NAME COMMAND...: prints the last line of the output as the result, if there is one.
 tried() {
     local name=$1 start=$SECONDS
     shift
@@ -70,8 +70,8 @@ crates() {
 # Licences, sources, crates in two versions, and known faults.
 deny() {
     command -v cargo-deny >/dev/null || { echo "part: there is no cargo-deny here (cargo install --locked cargo-deny)" && return; }
-    quietly "$work/deny/log" env -C "$top" cargo-deny check licenses bans sources
-    env -C "$top" cargo-deny check advisories >"$work/deny/advisories" 2>&1 && return
+    quietly "$work/deny/log" env -C "$top" cargo-deny check --config .cargo/deny.toml licenses bans sources
+    env -C "$top" cargo-deny check --config .cargo/deny.toml advisories >"$work/deny/advisories" 2>&1 && return
     grep -q 'failed to fetch advisory database' "$work/deny/advisories" || { cat "$work/deny/advisories" && fail "known faults"; }
     echo "part: without known faults, whose database cannot be reached"
 }

@@ -1,7 +1,7 @@
 //! Binds the host whose compiler wrapper `MPICC` names, as the main library's build script does, and
 //! finds out which of MPI's functions it declares.
 
-#[path = "../mpicc.rs"]
+#[path = "../include/mpicc.rs"]
 #[allow(dead_code, reason = "for all build scripts")]
 mod mpicc;
 
@@ -10,7 +10,7 @@ const HEADER: &str = "src/shim.h";
 fn main() {
     mpicc::rerun_if_changed(&[
         "build.rs",
-        "../mpicc.rs",
+        "../include/mpicc.rs",
         "../include/built_for.h",
         "../include/standard_abi.h",
         HEADER,

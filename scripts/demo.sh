@@ -106,7 +106,7 @@ show() { # LANGUAGE WRAPPER SOURCE
 show c "$("$top/scripts/host.sh" "$host" cc)" c_tests/topology/poisson.c
 fortran=$("$top/scripts/host.sh" "$host" fc)
 if [ -n "$fortran" ]; then
-    show fortran "$fortran" fortran/topology/poisson.f90
+    show fortran "$fortran" c_tests/fortran/topology/poisson.f90
 else
     printf '\n%s has no Fortran compiler wrapper.\n' "$host"
 fi
@@ -115,7 +115,7 @@ fi
 # ranks are kept, on request they are reordered.
 nodes=$top/c_tests/reorder/three_nodes.layout
 printf '\nc_tests/poisson.c with reorder = 1, ranks round-robin over three nodes: %s\n\n' "$(cat "$nodes")"
-reordered() { # what the report says, the result, and the settings
+reordered() { # the expected line of the report, the result, and the settings
     local pattern=$1 result=$2
     shift 2
     if ! timeout -k 5 60 "${launch[@]}" $processes env CARTOGRAPH_LAYOUT=$nodes CARTOGRAPH_REPORT=1 "$@" \

@@ -24,7 +24,7 @@ if [ "$1" = --source ]; then
     rm "$work"/cartograph-*.{tar.gz,cdx.json,sha256}
     export CARTOGRAPH_SOURCE
     CARTOGRAPH_SOURCE=$(ls -d "$work"/cartograph-*)
-    cd "$top/python"
+    cd "$top/packaging/python"
     "$tools/bin/hatchling" build --target sdist --directory "$to" >/dev/null
     ls "$to"/mpi_cartograph-*.tar.gz
     exit
@@ -37,6 +37,6 @@ case $CARTOGRAPH_TREE in
 "$top"/build/dist*/tree) CARTOGRAPH_PLATFORM=manylinux_2_17_$machine.manylinux2014_$machine ;;
 esac
 export CARTOGRAPH_TREE CARTOGRAPH_PLATFORM
-cd "$top/python"
+cd "$top/packaging/python"
 "$tools/bin/hatchling" build --target wheel --directory "$to" >/dev/null
 ls "$to"/mpi_cartograph-*-"$CARTOGRAPH_PLATFORM".whl

@@ -90,7 +90,7 @@ fn fault(from: &Path, link: &str) -> Option<String> {
     if !to.exists() {
         return wrong("leads nowhere");
     }
-    // mdBook makes .html of every page that is named, but only those of the book are there then.
+    // mdBook turns every link to .md into one to .html, but only pages of the book exist there.
     if from.starts_with("docs") && file.ends_with(".md") && !to.starts_with("docs") {
         return wrong("is not a page of the book");
     }
@@ -108,7 +108,8 @@ fn markdown(directory: &Path, files: &mut Vec<PathBuf>) {
         let (path, name) = (entry.path(), entry.file_name());
         let name = name.to_string_lossy();
         if entry.file_type().unwrap().is_dir() {
-            if !["build", "target", "book"].contains(&&*name) && !name.starts_with('.') {
+            let is_skipped = ["build", "target", "book", "ISSUE_TEMPLATE"].contains(&&*name);
+            if !is_skipped && (!name.starts_with(".") || name == ".github") {
                 markdown(&path, files);
             }
         } else if name.ends_with(".md") {

@@ -1,7 +1,7 @@
 //! Makes the table of MPI's functions out of the host's mpi.h: name, arguments, result and which arguments are
 //! communicators. `src/forward.rs` makes a wrapper of each line.
 
-#[path = "../mpicc.rs"]
+#[path = "../include/mpicc.rs"]
 #[allow(dead_code, reason = "for all build scripts")]
 mod mpicc;
 
@@ -52,7 +52,7 @@ fn main() {
     let shim = "src/shim.c";
     mpicc::rerun_if_changed(&[
         "build.rs",
-        "../mpicc.rs",
+        "../include/mpicc.rs",
         "../include/built_for.h",
         "../include/standard_abi.h",
         HEADER,

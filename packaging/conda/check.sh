@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check.sh TARBALL RECIPES WORK: rattler-build reads the recipe for each of its variants, and builds the package for Open MPI by
-# it and runs its tests; but with this machine's compilers, Open MPI, Rust and libclang, as conda-forge's cannot be had.
+# check.sh TARBALL RECIPES WORK: rattler-build reads each variant of the recipe, builds the package for Open MPI and
+# runs its tests; but with this machine's compilers, Open MPI, Rust and libclang, as conda-forge's cannot be had.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"

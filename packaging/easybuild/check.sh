@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# check.sh TARBALL RECIPES WORK: EasyBuild finds all that the easyconfig needs among its own, and builds the release by
-# it; but with this machine's compilers, Open MPI, Rust and libclang, as a whole toolchain takes a day to build.
+# check.sh TARBALL RECIPES WORK: EasyBuild has all dependencies of the easyconfig, and builds the release with it; but with this machine's compilers, Open MPI, Rust and libclang, as a whole toolchain takes a day to build.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"

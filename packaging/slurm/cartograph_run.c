@@ -7,8 +7,8 @@
  *
  *     optional cartograph_run.so command=/opt/cartograph/bin/cartograph leave=/etc/cartograph/leave
  *
- * The file has the names of programs to leave alone, one a line, with * and ?; a step is left alone if one of its words is
- * such a name, in whatever directory. Whatever is missing or wrong here, srun goes on as without the plugin. */
+ * The file has the names of programs to leave alone, one a line, with * and ?; a step stays unchanged if one of its
+ * words is such a name, with any directory. If anything is missing or wrong, srun continues as without the plugin. */
 #include <fnmatch.h>
 #include <libgen.h>
 #include <slurm/spank.h>

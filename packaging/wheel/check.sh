@@ -57,10 +57,10 @@ venv=$work/tools
 rm -rf "$venv"
 python "$venv" "$wheel" nbclient==0.11.0 ipykernel==7.4.0 mypy==2.4.1 jax==0.10.2
 # As in a notebook of Jupyter.
-"$venv/bin/python" "$top/python/tests/test_examples.py" 2>&1 | tee "$work/examples"
+"$venv/bin/python" "$top/packaging/python/tests/test_examples.py" 2>&1 | tee "$work/examples"
 ! grep -q skipped "$work/examples" || fail "Jupyter has executed nothing"
-"$venv/bin/python" "$top/python/tests/test_jax.py"
-(cd "$top/python" && "$venv/bin/mypy")
+"$venv/bin/python" "$top/packaging/python/tests/test_jax.py"
+(cd "$top/packaging/python" && "$venv/bin/mypy")
 # The types of what is installed, as programs have them: the first line is right, the second is not.
 cat >"$work/typed.py" <<'END'
 import cartograph

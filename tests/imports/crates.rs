@@ -11,7 +11,7 @@ const EDGES: [(&str, &[&str]); 10] = [
     ("cli", &["core", "shim", "traffic"]),
     // Only its fuzz bodies read recordings.
     ("core", &["shim", "traffic"]),
-    ("fuzz", &["core"]),
+    ("lab/fuzz", &["core"]),
     ("lab", &["core", "traffic"]),
     ("preload", &["shim"]),
     ("record", &["shim", "traffic"]),
@@ -23,7 +23,8 @@ const EDGES: [(&str, &[&str]); 10] = [
 /// Sources that a crate takes from another by `#[path]`: cargo sees no edge there, and compiles them twice. The build
 /// scripts call the wrapper in the same way; the first is that of a published package, which would otherwise need
 /// another published crate.
-const SHARED: [(&str, &str); 2] = [("record/build.rs", "mpicc.rs"), ("world/build.rs", "mpicc.rs")];
+const SHARED: [(&str, &str); 2] =
+    [("record/build.rs", "include/mpicc.rs"), ("world/build.rs", "include/mpicc.rs")];
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file")
@@ -140,7 +141,7 @@ fn version(text: &str) -> Vec<u32> {
 fn no_crate_needs_a_newer_rust_than_the_manifests_say() {
     let root = read("Cargo.toml");
     let (own, rust) = (field(&root, "version"), field(&root, "rust-version").expect("a version"));
-    for (folder, _) in EDGES.iter().filter(|(folder, _)| *folder != "fuzz") {
+    for (folder, _) in EDGES.iter().filter(|(folder, _)| *folder != "lab/fuzz") {
         let manifest = read(&normal(&Path::new(folder).join("Cargo.toml")));
         assert_eq!(field(&manifest, "version"), own, "{folder}");
         assert_eq!(field(&manifest, "rust-version"), Some(rust), "{folder}");

@@ -9,7 +9,7 @@ use super::ALL;
 
 /// The committed inputs of a body.
 fn seeds(name: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/fuzz/seeds").join(name);
     let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
     let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
     files.sort();

@@ -7,7 +7,7 @@ use crate::session::{Session, count, word};
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let program = session.compile("coupled", "c_tests/reorder/coupled.c", &["-Wall"]);
     let program = word(&program);
-    let fortran = "fortran/reorder/coupled.f90";
+    let fortran = "c_tests/fortran/reorder/coupled.f90";
     // A program in Fortran that no wrapper of a C name sees, or the same in C if there is no compiler.
     let other = match session.host.compiler(fortran.as_ref()) {
         Some(_) => word(&session.compile("coupled.f08", fortran, &["-Wall"])).to_owned(),

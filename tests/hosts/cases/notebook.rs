@@ -14,7 +14,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let package = session.work("cartograph");
     let linked = fs::create_dir(&package).and_then(|()| {
         symlink(top().join("build"), package.join("_tree"))?;
-        for module in fs::read_dir(top().join("python/src/cartograph"))? {
+        for module in fs::read_dir(top().join("packaging/python/src/cartograph"))? {
             let module = module?;
             if module.path().is_file() {
                 symlink(module.path(), package.join(module.file_name()))?;
@@ -27,7 +27,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     // An environment with numpy.
     prepare(&mut session, ["scripts/setup.sh", "mpi4py"])?;
     let mut python = Command::new(top().join("build/hosts/mpi4py/bin/python"));
-    python.args(["-B", "python/tests/test_examples.py"]).current_dir(top());
+    python.args(["-B", "packaging/python/tests/test_examples.py"]).current_dir(top());
     let passes = session.finish(python.env("PYTHONPATH", session.work("")));
     session.check("examples/mesh.py and placement.ipynb", passes);
     session.verdict()

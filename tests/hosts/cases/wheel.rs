@@ -96,10 +96,15 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let option = format!("--report={}", report.display());
     let ran = mpi4py.run(s, 4, &["cartograph", "exec", &option, "python", word(&program)]);
     s.check("a report", ran);
-    let read =
-        ["python", "python/tests/test_read.py", word(&traffic), word(&report), word(&profile)];
+    let read = [
+        "python",
+        "packaging/python/tests/test_read.py",
+        word(&traffic),
+        word(&report),
+        word(&profile),
+    ];
     prints(s, "recordings, reports and profiles are read", "report", &read);
-    prints(s, "plans and meshes", "", &["python", "python/tests/test_plan.py"]);
+    prints(s, "plans and meshes", "", &["python", "packaging/python/tests/test_plan.py"]);
 
     let chosen = ["-i", "test_comm_topo", "-i", "_ngh_"];
     // The collectives take most of the time.

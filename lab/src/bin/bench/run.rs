@@ -81,7 +81,7 @@ pub(crate) fn fortran(host: &Host) -> io::Result<Option<std::path::PathBuf>> {
     host.compile(
         "fc",
         "bench_fortran",
-        &["-J", &modules, "fortran/bench/bench.f90", &object, "-ldl"],
+        &["-J", &modules, "c_tests/fortran/bench/bench.f90", &object, "-ldl"],
     )
     .map(Some)
 }
@@ -172,7 +172,7 @@ fn neighbor_merge(host: &Host) -> Lines {
     Ok(String::new())
 }
 
-/// Measures what the recorder adds to a message; prints its own table.
+/// Measures the recorder's cost per message; prints its own table.
 fn recorder(host: &Host) -> Lines {
     let recorder = host.built("lib/libcartograph_record.so");
     if !recorder.exists() {

@@ -14,10 +14,10 @@ const SOURCES: [&str; 11] = [
     "c_tests/neighbor/neighbor_host.c",
     "c_tests/errors/tolerated.c",
     "c_tests/topology/cxx_bindings.cpp",
-    "fortran/topology/mpif_h.f",
-    "fortran/topology/mpi_module.f90",
-    "fortran/topology/mpi_f08.f90",
-    "fortran/topology/poisson.f90",
+    "c_tests/fortran/topology/mpif_h.f",
+    "c_tests/fortran/topology/mpi_module.f90",
+    "c_tests/fortran/topology/mpi_f08.f90",
+    "c_tests/fortran/topology/poisson.f90",
 ];
 
 /// mpi4py's tests except those of children, and of windows, in which MPICH 4.0.2 loses data put on the same machine.
@@ -53,7 +53,8 @@ pub(in super::super) fn run(mut session: Session<'_>) -> Outcome {
         }
         let folder = s.work("");
         let modules = ["-J", word(&folder)];
-        let modules = if source.starts_with("fortran") { &modules[..] } else { &["-pthread"] };
+        let modules =
+            if source.starts_with("c_tests/fortran") { &modules[..] } else { &["-pthread"] };
         let program = s.compile("program", source, &[modules, &["-lm"]].concat());
         s.preloaded.clear();
         s.runs(&format!("{source} on the bare host"), 4, &[], &[word(&program)]);

@@ -15,7 +15,7 @@ import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 NOTEBOOK = EXAMPLES / "placement.ipynb"
 PICTURE = "image/svg+xml"
 

@@ -31,8 +31,7 @@ C skew array
       CALL MPI_SENDRECV_REPLACE(A, 1, MPI_REAL, dest, 0, source, 0,
      +     comm, status, ierr)
 
-! Column i has come down by i steps: A is the rank of the process that
-! is so far above in this column.
+! Column i has come down by i steps: A is the rank of the process that many rows up in this column.
       row = modulo(coords(1) - coords(2), dims(1))
       call check(nint(A) .eq. row * dims(2) + coords(2), 'skewed')
       call check(source .eq. row * dims(2) + coords(2), 'source')

@@ -13,7 +13,7 @@ program f08
 contains
     include 'calls.inc'
 
-    ! ierror is optional here. Each call follows what the one before has found.
+    ! ierror is optional here. Each call uses the result of the previous one.
     subroutine without_ierror
         integer :: dims(1), coords(1), index(ranks), edges(ranks), ends(ranks), found(ranks)
         integer :: n, m, i, source(1), dest(1)

@@ -111,7 +111,7 @@ def plan(
                 )
             arguments += ["--nodes", str(nodes), "--ppn", str(total // nodes)]
         elif levels is not None:
-            arguments += ["--levels", ":".join(str(int(level)) for level in levels)]
+            arguments += ["--layout", "x".join(str(int(level)) for level in levels)]
         else:
             arguments += machine.arguments(nodes if nodes is not None else topology)  # type: ignore[arg-type]
         found = machine.plan(*arguments)
