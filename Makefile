@@ -132,10 +132,11 @@ preload:
 	done
 	ln -sf libcartograph.so.0 $(BUILD)/lib/libcartograph.so
 
-# Lints of the code that binds a host.
+# Lints of the code that binds a host, and the recorder's unit tests.
 .PHONY: lint
 lint: lib
 	$(BOUND) cargo clippy --release --lib --no-deps -- -D warnings
+	$(if $(filter mpich openmpi,$(ONE)),$(BOUND) cargo test --release --quiet -p cartograph-record --lib)
 	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record -p cartograph-world -p cartograph-shim --no-deps -- -D warnings)
 
 ## make -s lib-path [HOST=|MPICC=]  prints the path of that libcartograph.so

@@ -200,3 +200,6 @@ impl Tally {
         (counts.chain(calls).chain(waited).collect(), self.window.give(ends))
     }
 }
+
+#[cfg(test)]
+mod tests;
