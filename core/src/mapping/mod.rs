@@ -13,9 +13,10 @@ mod search;
 mod tests;
 
 pub use budget::Stop;
-pub use model::cost::{Adjacency, Cost, Objective};
+pub use model::cost::{Adjacency, Cost};
 pub use model::csr::Csr;
 pub use model::grid::{Grid, Offset};
+pub use model::objective::Objective;
 pub use model::weights::{self, Weights};
 pub use objective::distances::{Distances, MOST_DISTANCE};
 pub use plan::{LevelCost, Options, Plan, Scramble};

@@ -2,7 +2,8 @@
 
 use crate::machine::{Level, Machine};
 use crate::mapping::budget::Stop;
-use crate::mapping::model::cost::{Adjacency, Cost, Objective};
+use crate::mapping::model::cost::{Adjacency, Cost};
+use crate::mapping::model::objective::Objective;
 use crate::mapping::objective::distance_model::{DistanceModel, TreeCost};
 use crate::mapping::objective::distances::Distances;
 

@@ -11,19 +11,6 @@ pub struct Cost {
     pub max_node_edges: i64,
 }
 
-/// The figure that comes first; the others break ties.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Objective {
-    /// The time of an exchange, by the load of the busiest link, if levels above the nodes or coordinates describe
-    /// links. Otherwise the sum; a grid may have 1 % more than the best sum if the busiest node then has fewer edges.
-    #[default]
-    Time,
-    /// The sum: the load of the network as a whole.
-    Sum,
-    /// The maximum: the load of the busiest node, which bounds an exchange if links are saturated.
-    Max,
-}
-
 impl Cost {
     /// The cost of these edges that leave each node.
     pub(in crate::mapping) fn of_loads(leaving: &[i64]) -> Self {
@@ -31,48 +18,6 @@ impl Cost {
             inter_node_edges: leaving.iter().sum(),
             max_node_edges: leaving.iter().copied().max().unwrap_or(0),
         }
-    }
-
-    /// The figures in the order in which they are compared; smaller is better.
-    pub fn key(self, objective: Objective) -> (i64, i64) {
-        match objective {
-            Objective::Time | Objective::Sum => (self.inter_node_edges, self.max_node_edges),
-            Objective::Max => (self.max_node_edges, self.inter_node_edges),
-        }
-    }
-}
-
-/// The quantity that a search minimizes: the sum before the maximum or the other way round, after the excess of nodes
-/// over their limit.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::mapping) struct Goal {
-    pub(in crate::mapping) objective: Objective,
-    /// The limit of a node, unless the objective is the maximum: a mapping in which no node exceeds it is better than
-    /// any in which one does.
-    pub(in crate::mapping) most: i64,
-}
-
-impl Goal {
-    /// The key by which mappings are compared; smaller is better: the excess of nodes over their limit, then the
-    /// [`Cost::key`].
-    pub(in crate::mapping) fn key(self, cost: Cost) -> (i64, (i64, i64)) {
-        (self.excess(cost.max_node_edges), cost.key(self.objective))
-    }
-
-    /// The excess of the edges that leave a node over their limit.
-    #[inline]
-    pub(in crate::mapping) fn excess(self, leaving: i64) -> i64 {
-        match self.objective {
-            Objective::Max => 0,
-            _ => leaving.saturating_sub(self.most).max(0),
-        }
-    }
-}
-
-impl From<Objective> for Goal {
-    /// Nodes may have any number of edges.
-    fn from(objective: Objective) -> Self {
-        Self { objective, most: i64::MAX }
     }
 }
 

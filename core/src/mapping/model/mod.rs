@@ -5,5 +5,6 @@ pub(super) mod csr;
 pub(super) mod edges;
 pub(super) mod grid;
 pub(super) mod lattice;
+pub(super) mod objective;
 pub(super) mod order;
 pub mod weights;

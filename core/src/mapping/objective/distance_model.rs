@@ -9,7 +9,8 @@
 use super::distances::Distances;
 use super::torus::NodeCoordinates;
 use crate::machine::Machine;
-use crate::mapping::model::cost::{Adjacency, Cost, Objective};
+use crate::mapping::model::cost::{Adjacency, Cost};
+use crate::mapping::model::objective::{Objective, Rules};
 
 /// The nodes of a layout and the levels above them, for mapping.
 #[derive(Debug, Clone)]
@@ -148,10 +149,12 @@ impl DistanceModel {
     pub(in crate::mapping) fn key_of(&self, cost: &TreeCost, objective: Objective) -> Key {
         let most = cost.levels[self.depth()].max_node_edges.into();
         let sum = self.sum(cost);
-        match objective {
-            Objective::Time => [cost.time, cost.links.inter_node_edges.into(), sum, most],
-            Objective::Sum => [sum, most, cost.time, 0],
-            Objective::Max => [most, sum, cost.time, 0],
+        match objective.rules() {
+            Rules { by_time: true, .. } => {
+                [cost.time, cost.links.inter_node_edges.into(), sum, most]
+            }
+            Rules { busiest_first: true, .. } => [most, sum, cost.time, 0],
+            _ => [sum, most, cost.time, 0],
         }
     }
 
@@ -167,7 +170,7 @@ impl DistanceModel {
         than: &TreeCost,
         objective: Objective,
     ) -> bool {
-        objective != Objective::Time || self.sum(cost) <= self.sum(than)
+        !objective.rules().by_time || self.sum(cost) <= self.sum(than)
     }
 
     /// The most edges that may leave a node in an exchange of the same time.

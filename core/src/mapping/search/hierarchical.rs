@@ -5,7 +5,7 @@ use super::refine::{LARGE, Partition, swap_pairs};
 use super::subject::{Divide, Subject};
 use crate::machine::Machine;
 use crate::mapping::budget::Budget;
-use crate::mapping::model::cost::{Goal, Objective};
+use crate::mapping::model::objective::{Goal, Objective};
 use crate::mapping::objective::distance_model::{DistanceModel, Mapping, TreeCost};
 
 /// A grid or graph that is mapped through all levels.
@@ -35,7 +35,7 @@ impl<S: Subject> MappingProblem<'_, S> {
         let (sum, of_nodes) = (self.model.sum(cost), cost.levels[self.model.depth()]);
         let most = i128::from(of_nodes.max_node_edges) * self.model.nodes() as i128;
         let is_even = most <= of_nodes.inter_node_edges.into();
-        self.objective != Objective::Max
+        !self.objective.rules().busiest_first
             && sum <= self.bound
             && (self.subject.vertices() > LARGE || is_even)
     }
@@ -84,9 +84,9 @@ pub(super) fn map_hierarchical<S: Subject>(
     budget.put_back(share);
     let mut partition = Partition::new(edges, best.node_of.clone(), nodes);
     // Exchanges count edges from both of their ends, and may fill the node's links as long as other links take longer.
-    let most = match objective {
-        Objective::Time => model.most_of_node(best.cost.time).saturating_mul(2),
-        _ => i64::MAX,
+    let most = match objective.rules().by_time {
+        true => model.most_of_node(best.cost.time).saturating_mul(2),
+        false => i64::MAX,
     };
     swap_pairs(&mut partition, Goal { objective, most }, &mut budget.split(2));
     let better = partition.into_node_of();

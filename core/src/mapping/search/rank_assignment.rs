@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use super::refine::{Partition, first_on_first, swap_pairs};
 use crate::machine::{Level, Machine};
 use crate::mapping::budget::Budget;
-use crate::mapping::model::cost::{Adjacency, Objective};
+use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::{Csr, grouped};
+use crate::mapping::model::objective::Objective;
 use crate::mapping::model::order::breadth_first;
 
 /// The time of a search over one node's vertices, in seconds, from each of two starting points.

@@ -1,7 +1,8 @@
 //! The grid or graph to map, as the search sees it; `cart/subject.rs` and `graph/subject.rs` have the differences.
 
 use crate::mapping::budget::Budget;
-use crate::mapping::model::cost::{Adjacency, Goal};
+use crate::mapping::model::cost::Adjacency;
+use crate::mapping::model::objective::Goal;
 
 /// A grid or graph to map.
 pub(in crate::mapping) trait Subject: Adjacency {

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn without_weights_links_lose_nothing_whatever_the_weights() {
+    fn links_lose_nothing_for_any_weights_if_these_are_unknown() {
         let (layout, grid) = (round_robin(&[16; 16]), grid(&[16, 16]).with_unknown_weights());
         let plan = planned(&grid, &layout);
         assert!(plan.links.after.inter_node_edges < plan.links.before.inter_node_edges);

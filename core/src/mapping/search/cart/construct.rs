@@ -4,8 +4,9 @@ use super::bisect::bisect;
 use super::brick;
 use super::strips::{self, Strips};
 use crate::mapping::budget::Budget;
-use crate::mapping::model::cost::{Adjacency, Cost, Goal, Objective};
+use crate::mapping::model::cost::{Adjacency, Cost};
 use crate::mapping::model::lattice::Lattice;
+use crate::mapping::model::objective::Goal;
 use crate::mapping::search::graph;
 use crate::mapping::search::refine::{LARGE, Partition, swap_pairs};
 
@@ -112,7 +113,7 @@ pub(super) fn map(
     }
     let nodes = sizes.len() as i64;
     let is_least = |Cost { inter_node_edges: sum, max_node_edges: most }| {
-        goal.objective != Objective::Max && sum <= bound && goal.excess(most) == 0
+        !goal.objective.rules().busiest_first && sum <= bound && goal.excess(most) == 0
     };
     let done = |found: &Candidate| {
         let Cost { inter_node_edges: sum, max_node_edges: most } = found.cost;
@@ -136,7 +137,7 @@ pub(super) fn map(
         Candidate::new(lattice, node_of, from.algorithm)
     };
     // With levels above the nodes, nodes have no limit: links count.
-    let has_limit = goal.objective == Objective::Time && goal.most < i64::MAX;
+    let has_limit = goal.objective.rules().by_time && goal.most < i64::MAX;
     let spares = has_limit && budget.left() >= SPARING_STEPS * cells;
     let mut more = { *budget }.split(3);
     let better = improve(&best, goal, budget);

@@ -6,9 +6,10 @@ use super::bisect::bisect;
 use super::bound;
 use super::construct::map;
 use crate::mapping::budget::Budget;
-use crate::mapping::model::cost::{Adjacency, Goal, Objective};
+use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
 use crate::mapping::model::lattice::Lattice;
+use crate::mapping::model::objective::{Goal, Objective};
 use crate::mapping::search::graph::improve;
 use crate::mapping::search::subject::Divide;
 

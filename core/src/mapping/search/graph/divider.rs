@@ -4,8 +4,9 @@ use super::bisect::Bisections;
 use super::kway;
 use super::repartition::Repartition;
 use crate::mapping::budget::Budget;
-use crate::mapping::model::cost::{Adjacency, Goal, Objective};
+use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
+use crate::mapping::model::objective::{Goal, Objective};
 use crate::mapping::search::refine::{Partition, first_on_first, swap_pairs};
 use crate::mapping::search::rng::Rng;
 use crate::mapping::search::subject::Divide;
@@ -66,7 +67,7 @@ fn search(graph: &Csr, sizes: &[usize], goal: Goal, budget: &mut Budget) -> Vec<
     swap_pairs(&mut partition, Goal { objective: Objective::Sum, ..goal }, &mut rest);
     budget.put_back(rest);
     let mut answers = vec![partition.node_of().to_vec()];
-    if goal.objective == Objective::Max {
+    if goal.objective.rules().busiest_first {
         swap_pairs(&mut partition, goal, &mut more);
         answers.push(partition.into_node_of());
     }

@@ -6,8 +6,9 @@ use super::bisect::Bisections;
 use super::partition::partition;
 use super::sweep::STEP;
 use crate::mapping::budget::Budget;
-use crate::mapping::model::cost::{Adjacency, Goal};
+use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
+use crate::mapping::model::objective::Goal;
 use crate::mapping::search::refine::{Partition, anneal, first_on_first, swap_pairs};
 use crate::mapping::search::rng::Rng;
 

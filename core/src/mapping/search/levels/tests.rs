@@ -135,7 +135,7 @@ fn large_grids_on_fragments_of_switches_are_near_the_bound_in_time() {
         Rng::new(5).shuffle(&mut switch_of);
         let layout = switched(&sizes, &switch_of);
         let grid = nearest(&[64, 32, 32], &[false; 3]);
-        // The sum is what is compared with its bound.
+        // Only the sum has a bound.
         let distances = Distances::parse("1,10,100").unwrap();
         let options = Options { objective: Objective::Sum, distances, ..Options::default() };
         SPENT.set(0);

@@ -6,8 +6,9 @@
 use super::partition::Partition;
 use super::settle::settle;
 use crate::mapping::budget::Budget;
-use crate::mapping::model::cost::{Adjacency, Cost, Goal, Objective};
+use crate::mapping::model::cost::{Adjacency, Cost};
 use crate::mapping::model::csr::Csr;
+use crate::mapping::model::objective::Goal;
 use crate::mapping::search::rng::Rng;
 
 /// The temperatures at the start and at the end, in edges of average weight.
@@ -187,7 +188,7 @@ impl State {
     /// Keeps the state if it is the best so far.
     fn keep(&mut self) {
         let (excess, (least, _)) = self.best;
-        if excess == 0 && self.goal.objective != Objective::Max && self.sum > least {
+        if excess == 0 && !self.goal.objective.rules().busiest_first && self.sum > least {
             return;
         }
         let key = self.key();

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use super::partition::{Partition, Ties, changes};
 use crate::mapping::budget::Budget;
-use crate::mapping::model::cost::{Adjacency, Goal, Objective};
+use crate::mapping::model::cost::Adjacency;
+use crate::mapping::model::objective::Goal;
 
 /// The number of vertices with the largest gains that are paired.
 const TOP: usize = 6;
@@ -164,9 +165,9 @@ impl Pair {
         budget: &mut Budget,
     ) -> bool {
         self.load(partition, (a, b), budget);
-        let key = |(a, b): (i64, i64)| match goal.objective {
-            Objective::Max => (0, (a.max(b).max(worst), a + b)),
-            _ => (goal.excess(a) + goal.excess(b), (a + b, a.max(b))),
+        let key = |(a, b): (i64, i64)| match goal.objective.rules().busiest_first {
+            true => (0, (a.max(b).max(worst), a + b)),
+            false => (goal.excess(a) + goal.excess(b), (a + b, a.max(b))),
         };
         let mut leaving = (partition.leaving(a), partition.leaving(b));
         let mut best = key(leaving);
@@ -252,6 +253,7 @@ impl Pair {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapping::Objective;
     use crate::mapping::model::csr::Csr;
 
     #[test]
