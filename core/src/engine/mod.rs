@@ -6,6 +6,7 @@ pub mod agree;
 pub mod arguments;
 pub mod assign_ranks;
 #[cfg(any(test, feature = "fuzz"))]
+#[path = "tests/calls.rs"]
 pub(crate) mod calls;
 pub mod check;
 mod comm;
@@ -24,6 +25,7 @@ mod planned;
 pub mod policy;
 mod reason;
 #[cfg(any(test, feature = "fuzz"))]
+#[path = "tests/sim.rs"]
 pub(crate) mod sim;
 mod survey;
 #[cfg(test)]

@@ -49,106 +49,101 @@ pub struct Launcher {
     pub options: &'static [Options],
 }
 
+/// A launcher that is recognized by its command alone.
+const PLAIN: Launcher = Launcher {
+    kind: Kind::Hydra,
+    name: "",
+    commands: &[],
+    subcommand: None,
+    prints: &[],
+    mpis: &[],
+    allocations: &[],
+    joins_letters: false,
+    options: &[],
+};
+
 /// All launchers. Among those with the same command, the first that matches counts.
 pub const ALL: &[Launcher] = &[
     Launcher {
         kind: Kind::Pals,
         name: "PALS' mpiexec",
         commands: &["mpiexec", "mpirun"],
-        subcommand: None,
         prints: &["PALS", "mpiexec version"],
         mpis: &["CRAY MPICH"],
-        allocations: &[],
         joins_letters: true,
         options: options::PALS,
+        ..PLAIN
     },
     Launcher {
         kind: Kind::IntelHydra,
         name: "Intel MPI's mpiexec",
         commands: &["mpiexec", "mpirun"],
-        subcommand: None,
         prints: &["Intel(R) MPI Library"],
         mpis: &["Intel(R) MPI"],
-        allocations: &[],
-        joins_letters: false,
         options: options::HYDRA,
+        ..PLAIN
     },
     Launcher {
         kind: Kind::Hydra,
         name: "MPICH's mpiexec",
         commands: &["mpiexec", "mpirun"],
-        subcommand: None,
         prints: &["HYDRA build details"],
         mpis: &["MPICH", "MVAPICH"],
-        allocations: &[],
-        joins_letters: false,
         options: options::HYDRA,
+        ..PLAIN
     },
     Launcher {
         kind: Kind::Orterun,
         name: "Open MPI 4's mpiexec",
         commands: &["orterun", "mpiexec", "mpirun"],
-        subcommand: None,
         prints: &["(OpenRTE)", "(Open MPI) 4.", "(Open MPI) 3."],
         mpis: &["Open MPI v4.", "Open MPI v3."],
-        allocations: &[],
-        joins_letters: false,
         options: options::ORTERUN,
+        ..PLAIN
     },
     Launcher {
         kind: Kind::Prterun,
         name: "Open MPI's mpiexec",
         commands: &["prterun", "prun", "mpiexec", "mpirun"],
-        subcommand: None,
         prints: &["(Open MPI)", "(PRRTE)", "(PRTE)"],
         mpis: &["Open MPI"],
-        allocations: &[],
-        joins_letters: false,
         options: options::PRTERUN,
+        ..PLAIN
     },
     Launcher {
         kind: Kind::Srun,
         name: "srun",
         commands: &["srun"],
-        subcommand: None,
-        prints: &[],
-        mpis: &[],
         allocations: &["SLURM_JOB_ID"],
         joins_letters: true,
         options: options::SRUN,
+        ..PLAIN
     },
     Launcher {
         kind: Kind::Flux,
         name: "flux run",
         commands: &["flux"],
         subcommand: Some("run"),
-        prints: &[],
-        mpis: &[],
         allocations: &["FLUX_URI"],
         joins_letters: true,
         options: options::FLUX,
+        ..PLAIN
     },
     Launcher {
         kind: Kind::Jsrun,
         name: "jsrun",
         commands: &["jsrun"],
-        subcommand: None,
-        prints: &[],
-        mpis: &[],
-        allocations: &[],
         joins_letters: true,
         options: options::JSRUN,
+        ..PLAIN
     },
     Launcher {
         kind: Kind::Aprun,
         name: "aprun",
         commands: &["aprun"],
-        subcommand: None,
-        prints: &[],
-        mpis: &[],
-        allocations: &[],
         joins_letters: true,
         options: options::APRUN,
+        ..PLAIN
     },
 ];
 

@@ -123,7 +123,7 @@ fn the_host_runs_collectives_if_all_ranks_allow_it() {
         assert_eq!(host_graph(odd(WhereRepeated, Everywhere), call), agreed);
         assert_eq!(host_graph(odd(Everywhere, WhereRepeated), call), agreed);
     }
-    // Ranks may differ in what the neighbors are.
+    // Ranks may disagree about the neighbors.
     let differing = grid(&[2, 2], |rank| [rank == 2, false]);
     assert!(!host_graph([WhereRepeated; 4], &differing));
     assert!(host_graph([Everywhere; 4], &differing));

@@ -1,4 +1,4 @@
-//! Tests of what a constructor says of the ranks that it gave, and of the edges that it plans by.
+//! Tests of the reason and the plan that a constructor reports.
 
 use super::*;
 use crate::engine::Reason;

@@ -1,4 +1,4 @@
-//! Random calls on every rank, right and wrong: what comes of them against what the arguments say.
+//! Random calls on every rank, right and wrong: results are compared with the arguments.
 
 use proptest::prelude::*;
 

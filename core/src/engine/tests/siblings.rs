@@ -1,4 +1,4 @@
-//! Grids of the same processes: those of other periods, and those that are made from a grid.
+//! Grids of the same processes: with other periods, and created from a grid.
 
 use std::collections::BTreeMap;
 
