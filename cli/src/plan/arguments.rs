@@ -10,7 +10,7 @@ use crate::predict::parse_network;
 
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph", "traffic"])))]
-#[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes", "levels"])))]
+#[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes"])))]
 pub(crate) struct Arguments {
     /// The sizes of a grid
     #[arg(long, value_name = "AxBxC")]
@@ -28,14 +28,11 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "ppn")]
     pub(super) nodes: Option<usize>,
     /// Processes on each node
-    #[arg(long, conflicts_with_all = ["node_sizes", "levels"])]
+    #[arg(long, conflicts_with = "node_sizes")]
     pub(super) ppn: Option<usize>,
     /// Processes on each node if they differ: 40*48,10*30,15 for 40 nodes of 48, 10 of 30 and one of 15
     #[arg(long, value_name = "SIZES")]
     pub(super) node_sizes: Option<String>,
-    /// Switches, nodes on each switch and processes on each node: 4:8:32; switches of switches come first
-    #[arg(long, value_name = "A:B:C", conflicts_with = "layout")]
-    pub(super) levels: Option<String>,
     /// The machine as in CARTOGRAPH_LAYOUT: 4x16 (nodes x processes), 2x4x16 (switches x nodes x processes),
     /// 40*48,16,8, or a file with the node of each rank, by its name or by a path such as s1/n5; default: the nodes
     /// of the recording. A file with the network addresses of hosts, such as Slurm's topology.conf, also needs the
@@ -46,9 +43,6 @@ pub(crate) struct Arguments {
     /// switches and so on; default: 1,10,30
     #[arg(long, value_name = "DISTANCES")]
     pub(super) level_weights: Option<String>,
-    /// The cells of the grid that exchange data
-    #[arg(long, default_value = "nn", conflicts_with_all = ["graph", "traffic"])]
-    pub(super) stencil: Stencil,
     /// The weights of edges along each dimension, such as 1,1,4; default: unknown, assumed to be equal
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
     pub(super) weights: Option<Vec<i64>>,
@@ -88,16 +82,4 @@ pub(super) enum Figures {
     Time,
     Sum,
     Max,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Stencil {
-    /// Cells next to each other along a dimension: the neighbors in MPI
-    Nn,
-    /// The cells of nn, and cells two and three steps apart along the first dimension
-    Hops,
-    /// Cells next to each other along the first dimension only
-    Component,
-    /// All cells around a cell, also those across a corner
-    Moore,
 }

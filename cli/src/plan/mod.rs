@@ -138,7 +138,7 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         })?;
     if arguments.level_weights.is_some() && layout.above().is_empty() {
         return Err(Failure::usage(
-            "--level-weights needs a machine with switches; describe it with --levels or --layout",
+            "--level-weights needs a machine with switches; describe it with --layout",
         ));
     }
     let stop = stop_when_interrupted();

@@ -31,30 +31,10 @@ pub(super) fn layout(
             "--layout cannot be used with {other}, unless it names a file of the network, such as Slurm's topology.conf"
         )));
     }
-    if let Some(text) = &arguments.levels {
-        return levels(text, problem);
-    }
     match sizes(arguments, arguments.nodes, problem)? {
         Some(sizes) => Ok((Machine::blocks(&sizes), None)),
         None => named_layout(arguments.layout.as_deref(), problem),
     }
-}
-
-/// The layout given by `--levels`.
-fn levels(text: &str, problem: &Problem) -> Result<(Machine, Option<Vec<String>>)> {
-    let numbers: Option<Vec<usize>> =
-        text.split([':', 'x']).map(|word| word.parse().ok().filter(|n| *n > 0)).collect();
-    let numbers = numbers.filter(|numbers| numbers.len() > 1).ok_or_else(|| {
-        Failure::usage(format!(
-            "--levels {text}: expected the number of switches, nodes per switch and processes per node, such as 4:8:32"
-        ))
-    })?;
-    let ranks = numbers.iter().fold(1usize, |all, number| all.saturating_mul(*number));
-    enough(ranks, problem)?;
-    let words: Vec<String> = numbers.iter().map(usize::to_string).collect();
-    let layout = Machine::parse(&words.join("x"), ranks)
-        .map_err(|error| Failure::usage(format!("--levels: {error}")))?;
-    Ok((layout, None))
 }
 
 /// The nodes of `--layout` or, without it, of the recording.
@@ -62,7 +42,7 @@ fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Machine, Optio
     let Some(text) = text else {
         let Problem::Traffic(recorded) = problem else {
             return Err(Failure::usage(
-                "specify the machine: --nodes and --ppn, --node-sizes, --levels or --layout",
+                "specify the machine: --nodes and --ppn, --node-sizes or --layout",
             ));
         };
         let (layout, names) = traffic::layout(&recorded.recording).ok_or_else(|| {

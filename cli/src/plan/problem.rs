@@ -4,11 +4,11 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use cartograph_core::mapping::{Adjacency, Csr, Grid, Offset};
+use cartograph_core::mapping::{Adjacency, Csr, Grid};
 use cartograph_core::metis;
 use cartograph_traffic::Recording;
 
-use super::arguments::{Arguments, Stencil};
+use super::arguments::Arguments;
 use crate::dims::{parse_sides, sides_text};
 use crate::output::{self, Failure, Result, processes};
 use crate::traffic;
@@ -40,35 +40,6 @@ impl Recorded {
     }
 }
 
-impl Stencil {
-    fn offsets(self, weights: &[i64]) -> Vec<Offset> {
-        let along_first = |steps: &[i32]| {
-            let offset = |by: i32| Offset {
-                by: (0..weights.len()).map(|i| if i == 0 { by } else { 0 }).collect(),
-                weight: weights.first().copied().unwrap_or(1),
-            };
-            steps.iter().map(|by| offset(*by)).collect::<Vec<Offset>>()
-        };
-        match self {
-            Self::Nn => Grid::nearest_neighbors(weights),
-            Self::Hops if weights.is_empty() => Vec::new(),
-            Self::Hops => [Grid::nearest_neighbors(weights), along_first(&[-3, -2, 2, 3])].concat(),
-            Self::Component if weights.is_empty() => Vec::new(),
-            Self::Component => along_first(&[-1, 1]),
-            Self::Moore => {
-                let count = 3usize.pow(weights.len() as u32);
-                let offset = |number: usize| Offset {
-                    by: (0..weights.len())
-                        .map(|i| number as i32 / 3i32.pow(i as u32) % 3 - 1)
-                        .collect(),
-                    weight: 1,
-                };
-                (0..count).map(offset).filter(|o| o.by.iter().any(|by| *by != 0)).collect()
-            }
-        }
-    }
-}
-
 /// The grid or graph to place.
 pub(super) fn read(arguments: &Arguments) -> Result<Problem> {
     match (&arguments.dims, &arguments.graph, &arguments.traffic) {
@@ -82,8 +53,6 @@ pub(super) fn read(arguments: &Arguments) -> Result<Problem> {
 }
 
 fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
-    /// There are 3^dimensions neighbors across corners.
-    const MOST_MOORE: usize = 8;
     let dims: Vec<usize> = parse_sides(text)?.into_iter().map(|side| side as usize).collect();
     let cells = dims.iter().fold(1usize, |cells, side| cells.saturating_mul(*side));
     if cells == 0 || cells > MOST_RANKS {
@@ -93,14 +62,8 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
     }
     let periodic = periodic(arguments.periodic.as_deref(), dims.len())?;
     let weights = weights(arguments, dims.len(), cells)?;
-    if arguments.stencil == Stencil::Moore && dims.len() > MOST_MOORE {
-        return Err(Failure::usage(format!(
-            "--stencil moore is for at most {MOST_MOORE} dimensions"
-        )));
-    }
-    let grid = Grid::new(dims, periodic, arguments.stencil.offsets(&weights));
-    let assumed = arguments.weights.is_none() && arguments.stencil == Stencil::Nn;
-    Ok(if assumed { grid.with_unknown_weights() } else { grid })
+    let grid = Grid::new(dims, periodic, Grid::nearest_neighbors(&weights));
+    Ok(if arguments.weights.is_none() { grid.with_unknown_weights() } else { grid })
 }
 
 /// The periods of a grid, from a bit for each dimension.
@@ -123,11 +86,6 @@ fn periodic(bits: Option<&str>, ndims: usize) -> Result<Vec<bool>> {
 /// The weights of edges along each dimension.
 fn weights(arguments: &Arguments, ndims: usize, cells: usize) -> Result<Vec<i64>> {
     let Some(weights) = &arguments.weights else { return Ok(vec![1; ndims]) };
-    if arguments.stencil == Stencil::Moore {
-        return Err(Failure::usage(
-            "--weights needs --stencil nn, hops or component: across corners an edge has no dimension",
-        ));
-    }
     if weights.len() != ndims {
         return Err(Failure::usage(format!(
             "--weights must be {ndims} numbers, one per dimension; {} given",

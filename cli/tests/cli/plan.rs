@@ -97,7 +97,7 @@ fn plans_are_permutations_with_the_printed_figures() {
 }
 
 #[test]
-fn stencils_and_weights_have_the_right_costs() {
+fn periods_and_weights_have_the_right_costs() {
     let before = |arguments: &str| {
         let json = cartograph(&format!("plan --json --nodes 4 --ppn 4 {arguments}")).stdout();
         let plan: Value = serde_json::from_str(&json).unwrap();
@@ -107,11 +107,6 @@ fn stencils_and_weights_have_the_right_costs() {
     assert_eq!(before("--dims 4x4"), (24, "[false,false]".into()));
     assert_eq!(before("--dims 4x4 --periodic 10"), (32, "[true,false]".into()));
     assert_eq!(before("--dims 4x4 --weights 5,1").0, 120);
-    assert_eq!(before("--dims 4x4 --stencil component").0, 24);
-    // Two and three steps down as well: 2 x 4 x 2 and 1 x 4 x 2 more.
-    assert_eq!(before("--dims 4x4 --stencil hops").0, 24 + 16 + 8);
-    // Three cells below each, except two at the ends.
-    assert_eq!(before("--dims 4x4 --stencil moore").0, 2 * 3 * 10);
 }
 
 #[test]
@@ -207,7 +202,6 @@ fn a_wrong_question_is_reported_in_one_line() {
         ("--dims 4x4 --nodes 4", "--ppn"),
         ("--dims 4x4 --nodes 0 --ppn 4", "at least 1"),
         ("--dims 4x4 --ppn 4", "--ppn needs --nodes"),
-        ("--dims 4x4 --levels 2:2:4 --ppn 4", "cannot be used with"),
         ("--dims 4x4 --layout 4x4 --nodes 4 --ppn 4", "--layout cannot be used with --nodes"),
         ("--dims 4x4 --layout 4x4 --node-sizes 4*4", "--layout cannot be used with --node-sizes"),
         ("--dims 4x4 --layout 4x4 --hosts a,b,c,d", "--hosts needs a --layout file of the network"),
@@ -217,10 +211,7 @@ fn a_wrong_question_is_reported_in_one_line() {
         ("--dims 4x4 --nodes 4 --ppn 4 --periodic 1", "2 dimensions"),
         ("--dims 4x4 --nodes 4 --ppn 4 --periodic 12", "0 or 1"),
         ("--dims 4x4 --nodes 4 --ppn 4 --weights 1", "--weights"),
-        ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,2 --stencil moore", "--weights"),
-        ("--dims 4x4 --nodes 4 --ppn 4 --stencil star", "star"),
         ("--dims 4x4 --nodes 4 --ppn 4 --seconds inf", "--seconds"),
-        ("--graph x --nodes 4 --ppn 4 --stencil moore", "cannot be used with"),
         ("--graph x --nodes 4 --ppn 4 --weights 1", "cannot be used with"),
         ("--graph x --nodes 4 --ppn 4 --periodic 1", "cannot be used with"),
         ("--dims 4x4 --nodes 4 --ppn 4 --svg - --json", "stdout"),

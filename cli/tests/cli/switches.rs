@@ -27,7 +27,7 @@ fn plans_use_and_print_switches() {
         )
     };
     // Four switches of 8 nodes of 32, each of which is a row of the grid.
-    let answer = plan("--dims 32x32 --weights 1,1 --levels 4:8:32");
+    let answer = plan("--dims 32x32 --weights 1,1 --layout 4x8x32");
     assert_eq!(level(&answer, 0), ("switches".into(), 4, [(192, 64), (128, 32)], 128));
     assert_eq!(level(&answer, 1).2[1].0, 640);
     let weighted = &answer["weighted"];
@@ -38,17 +38,17 @@ fn plans_use_and_print_switches() {
     let by_layout = plan("--dims 32x32 --weights 1,1 --layout 4x8x32 --level-weights 1,2");
     assert_eq!(by_layout["levels"], answer["levels"]);
     assert_eq!(numbers(&by_layout["weighted"]["distances"]), [1, 2, 6]);
-    let deep = plan("--dims 8x8 --levels 2:2:4:4");
+    let deep = plan("--dims 8x8 --layout 2x2x4x4");
     let names: Vec<String> = (0..3).map(|at| level(&deep, at).0).collect();
     assert_eq!(names, ["switches 2", "switches 1", "nodes"]);
 
-    let text = cartograph("plan --dims 32x32 --weights 1,1 --levels 4:8:32").stdout();
+    let text = cartograph("plan --dims 32x32 --weights 1,1 --layout 4x8x32").stdout();
     assert!(text.starts_with("grid 32x32 on 32 nodes of 32, 4 switches\n"), "{text}");
     let row = text.lines().find(|line| line.starts_with("edges between switches")).unwrap();
     assert_eq!(row.split_whitespace().skip(3).collect::<Vec<_>>(), ["192", "128", "128"]);
     let row = text.lines().find(|line| line.starts_with("edges weighed by distance")).unwrap();
     assert_eq!(row.split_whitespace().skip(4).collect::<Vec<_>>(), ["25664", "12288", "12288"]);
-    let svg = cartograph("plan --dims 32x32 --weights 1,1 --levels 4:8:32 --svg -").stdout();
+    let svg = cartograph("plan --dims 32x32 --weights 1,1 --layout 4x8x32 --svg -").stdout();
     assert!(svg.contains("between switches 192 → 128"), "{svg}");
     // Borders of nodes, and borders of switches twice as thick, in both pictures.
     let nodes = svg.matches("stroke-width=\"2.5\"").count();

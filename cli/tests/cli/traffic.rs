@@ -143,7 +143,7 @@ fn the_option_sets_the_distances_of_levels() {
             }}),
         ]
     });
-    let plan = cartograph("plan --json --levels 2:2:4 --level-weights 1,2 --traffic").arg(&traffic);
+    let plan = cartograph("plan --json --layout 2x2x4 --level-weights 1,2 --traffic").arg(&traffic);
     let plan: Value = serde_json::from_str(&plan.stdout()).unwrap();
     assert!(["bricks", "round-robin"].contains(&plan["algorithm"].as_str().unwrap()), "{plan}");
     assert_eq!(plan["weighted"]["distances"], json!([1, 2, 6]));
@@ -384,7 +384,7 @@ fn recorded_switches_are_used() {
     assert_eq!(answer["levels"][0]["before"]["edges"], 6000, "{answer}");
     assert_eq!(answer["levels"][0]["after"]["edges"], 2000, "{answer}");
     // Other nodes on the command line take precedence.
-    let answer = plan().arg("--json").arg("--levels").arg("2:2:2").stdout();
+    let answer = plan().arg("--json").arg("--layout").arg("2x2x2").stdout();
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert_eq!(answer["levels"][0]["before"]["edges"], 2000, "{answer}");
 

@@ -155,7 +155,7 @@ fn sums_beyond_64_bits_cause_no_panic() {
     });
     let text = cartograph("show").arg(&traffic).stdout();
     assert!(text.contains("18.4 EB"), "{text}");
-    for arguments in ["", "--levels 5:4:2", "--objective max", "--nodes 2 --ppn 20"] {
+    for arguments in ["", "--layout 5x4x2", "--objective max", "--nodes 2 --ppn 20"] {
         let text = cartograph(&format!("plan {arguments} --traffic")).arg(&traffic).stdout();
         assert!(text.contains("GiB between nodes"), "{text}");
     }
