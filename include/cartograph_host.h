@@ -289,7 +289,5 @@ int cg_ranks_in_world(MPI_Comm comm, int size, int ranks[]);
 /* True if info has the key; then its value is written, truncated to the buffer. */
 enum { CG_INFO_ROOM = 256 };
 int cg_info_get(MPI_Info info, const char *key, char value[CG_INFO_ROOM]);
-/* The same for the hints of a communicator, if the host keeps unknown ones. Sends nothing. */
-int cg_comm_info_get(MPI_Comm comm, const char *key, char value[CG_INFO_ROOM]);
 
 #endif

@@ -14,7 +14,7 @@ static int sides(int dims[2])
     return MPI_Dims_create(world_size, 2, dims);
 }
 
-/* Halo exchanges of Comb, SNAP and sw4lite: whoever asks the new communicator for its rank is safe. */
+/* Halo exchanges of Comb, SNAP and sw4lite: a program that asks the new communicator for its rank is safe. */
 static void careful(MPI_Comm old, int reorder)
 {
     int dims[2], periods[2] = { 1, 0 }, coords[2], source, dest, got[2] = { -1, -1 }, me;
@@ -50,19 +50,6 @@ static void coordinates_of_others(void)
     for (int k = 0; k < 2; k++)
         MPI_Comm_free(&grids[k]);
     made = grids[2];
-}
-
-/* The same on a communicator whose hints say what the dimensions weigh, on hosts that keep such hints. */
-static void hinted(const char *weights)
-{
-    MPI_Info info;
-    MPI_Comm old;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "cartograph_weights", (char *)weights);
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &old);
-    careful(old, 1);
-    MPI_Comm_free(&old);
-    MPI_Info_free(&info);
 }
 
 /* PETSc's star forest: data stays with the old rank, which the graph's neighbor is taken to be. */
@@ -126,7 +113,7 @@ static void grid_ranks_on_world(int reorder)
     }
 }
 
-/* gtbench: the coordinates of the old rank are taken for its own; a ring by what they say. */
+/* gtbench uses the coordinates of its old rank for a ring. */
 static void coordinates_of_old_rank(void)
 {
     int dims[2], periods[2] = { 1, 1 }, coords[2], own[2], me;
@@ -171,8 +158,6 @@ int main(int argc, char **argv)
         careful(MPI_COMM_WORLD, 1);
     else if (strcmp(way, "careful-0") == 0)
         careful(MPI_COMM_WORLD, 0);
-    else if (strncmp(way, "hinted=", 7) == 0)
-        hinted(way + 7);
     else if (strcmp(way, "others") == 0)
         coordinates_of_others();
     else if (strcmp(way, "petsc") == 0)

@@ -134,7 +134,7 @@ pub(super) unsafe fn weights<'a>(
     }
 }
 
-/// The array for weights; `None` for the sentinels, with which the caller wants no weights, and for an empty array.
+/// The array for weights; `None` for an empty array and for the sentinels, which ask for no weights.
 ///
 /// # Safety
 ///

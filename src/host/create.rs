@@ -35,8 +35,8 @@ impl<'a> Call<'a> {
             Some((comm, topology)) => attach(comm, topology, shared, made.collectives)?.0,
         };
         if let Some(old_rank) = made.watched
-        // SAFETY: the program does not have the communicator yet.
-        && let Ok(Some(attached)) = unsafe { attributes::attached(handle) }
+            // SAFETY: the program does not have the communicator yet.
+            && let Ok(Some(attached)) = unsafe { attributes::attached(handle) }
         {
             attached.watch.set(old_rank);
         }

@@ -20,8 +20,8 @@ use crate::machine::Machine;
 use crate::mapping::{Options, Plan};
 use crate::topology::TopologySummary;
 
-/// The placement of ranks, for the report. Only on rank 0, and only if a report was requested, if ranks were reordered
-/// despite `reorder = 0`, or if a mapping was rejected as risky.
+/// The placement of ranks, for the report. Only on rank 0, and only if a report was requested or ranks were reordered
+/// despite `reorder = 0`.
 #[derive(Debug, Clone)]
 pub struct Placement {
     /// The nodes of the old communicator's ranks, if they are known.
@@ -111,9 +111,7 @@ pub(super) fn assign_ranks<C: Comm>(
             advisor.history().add((old, size), advisor.process(), made);
         }
     }
-    let is_reported = |placement: &Placement| {
-        decision.reporting || placement.forced || placement.kept == Some(Reason::RejectedAsRisky)
-    };
+    let is_reported = |placement: &Placement| decision.reporting || placement.forced;
     Ok((assignment, root.map(|root| root.placement).filter(is_reported)))
 }
 

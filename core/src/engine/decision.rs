@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rank_0_says_is_decided() {
+    fn the_decision_of_rank_0_counts() {
         let request = ReorderRequest { reorder: true, ..ReorderRequest::default() };
         let [off, granted] = [Permission::Off as i64, Permission::Granted as i64];
         let known = |knowledge| (knowledge as i64) << KNOWLEDGE;

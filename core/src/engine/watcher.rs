@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_watcher_can_tell_its_old_rank_from_what_correct_programs_ask() {
+    fn the_watcher_distinguishes_its_old_rank_from_correct_queries() {
         assert_eq!(watcher(&[2, 2], &[0, 1, 2, 3], 4), None);
         // Old rank 1 has new rank 2, which is diagonal to it.
         assert_eq!(watcher(&[2, 2], &[0, 2, 1, 3], 4), Some(2));

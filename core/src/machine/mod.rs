@@ -31,8 +31,3 @@ pub use self::tree::Machine;
 pub fn host_names(list: &str) -> Result<Vec<String>, String> {
     slurm::hostlist::names(list, slurm::hostlist::MOST_NAMES)
 }
-
-/// The list for these names, in the form that [`host_names`] reads.
-pub fn host_list(names: &[String]) -> String {
-    slurm::hostlist::list(names)
-}

@@ -3,7 +3,6 @@
 
 use super::effect::NodeSizes;
 use super::json::Document;
-use super::launch::Launch;
 use super::places::Placements;
 use super::record::Record;
 use crate::engine::NodeTraffic;
@@ -48,7 +47,6 @@ impl Record {
             format!("{} does not fit {} processes", self.topology, self.comm_size)
         })?;
         self.nodes.as_ref().map_or(Ok(()), NodeSizes::check)?;
-        ensure(self.launch.as_ref().is_none_or(Launch::is_plain), || "launch".into())?;
         self.places.as_ref().map_or(Ok(()), |places| places.check(self.vertices()))?;
         self.traffic.as_ref().map_or(Ok(()), NodeTraffic::check)
     }

@@ -91,7 +91,7 @@ impl Document {
     /// topologies and warnings if that is still too much. The others are counted.
     pub fn shortened(mut self, most: usize) -> String {
         for record in &mut self.topologies {
-            (record.places, record.traffic, record.launch) = (None, None, None);
+            (record.places, record.traffic) = (None, None);
         }
         loop {
             let json = self.json();

@@ -1,8 +1,5 @@
 //! The places of a topology's processes, for pictures.
 
-use std::collections::HashSet;
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 
 use crate::machine::{Level, Machine};
@@ -35,41 +32,6 @@ impl Placements {
         }
     }
 
-    /// The nodes and the switches above them in the form of [`Machine::parse`], with ranks filling node after node.
-    /// `None` if they have no such form: a switch has nodes of different sizes, or nodes that are not consecutive.
-    pub(super) fn notation(&self) -> Option<String> {
-        let nodes = self.node_of.iter().max().map_or(0, |most| *most as usize + 1);
-        let mut sizes = vec![0usize; nodes];
-        let mut above = vec![vec![0; nodes]; self.above.len()];
-        for (rank, node) in self.node_of.iter().enumerate() {
-            sizes[*node as usize] += 1;
-            for (groups, group_of) in above.iter_mut().zip(&self.above) {
-                groups[*node as usize] = *group_of.get(rank)?;
-            }
-        }
-        let mut parts: Vec<Vec<usize>> = Vec::new();
-        let (outer, inner) = above.split_first()?;
-        let mut start = 0;
-        for same in outer.chunk_by(|a, b| a == b) {
-            let mut part = vec![1];
-            part.extend(numbers(start..start + same.len(), inner, &sizes)?);
-            start += same.len();
-            match parts.last_mut().filter(|last| last[1..] == part[1..]) {
-                Some(last) => last[0] += 1,
-                None => parts.push(part),
-            }
-        }
-        let word =
-            |part: &Vec<usize>| part.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
-        let text = parts.iter().map(word).collect::<Vec<_>>().join(",");
-        // A group that recurs after another counts as two groups there.
-        let written = Machine::parse(&text, self.node_of.len()).ok()?;
-        let groups =
-            |layout: &Machine| layout.above().iter().map(Level::groups).collect::<Vec<_>>();
-        let counts = above.iter().map(|groups| groups.iter().collect::<HashSet<_>>().len());
-        (groups(&written) == counts.collect::<Vec<_>>()).then_some(text)
-    }
-
     /// The placement of the first `vertices` new ranks if every process kept its rank. `None` if there are fewer ranks.
     pub fn before(&self, vertices: usize) -> Option<VertexPlacement> {
         self.vertex_places(|groups| Some(groups.get(..vertices)?.to_vec()))
@@ -98,29 +60,6 @@ impl Placements {
             below: levels(&self.below)?,
         })
     }
-}
-
-/// The numbers of groups, of subgroups in each and so on, and of processes per node, if all groups of a level are
-/// alike.
-fn numbers(nodes: Range<usize>, above: &[Vec<u32>], sizes: &[usize]) -> Option<Vec<usize>> {
-    let Some((outer, inner)) = above.split_first() else {
-        let (size, count) = (*sizes.get(nodes.start)?, nodes.len());
-        return sizes[nodes].iter().all(|other| *other == size).then(|| vec![count, size]);
-    };
-    let mut start = nodes.start;
-    let mut found: Option<Vec<usize>> = None;
-    let mut count = 0;
-    for same in outer[nodes].chunk_by(|a, b| a == b) {
-        let part = numbers(start..start + same.len(), inner, sizes)?;
-        if *found.get_or_insert_with(|| part.clone()) != part {
-            return None;
-        }
-        start += same.len();
-        count += 1;
-    }
-    let mut all = vec![count];
-    all.extend(found?);
-    Some(all)
 }
 
 /// The places of a topology's vertices at each level, for a picture.

@@ -6,7 +6,6 @@ use std::hash::Hash;
 use serde::{Deserialize, Serialize};
 
 use super::effect::{Effect, NodeSizes};
-use super::launch::Launch;
 use super::places::Placements;
 use crate::engine::{NodeTraffic, Reason};
 use crate::machine::Machine;
@@ -55,9 +54,6 @@ pub struct Record {
     /// True if nonblocking and persistent neighborhood collectives are the host's native ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_graph: bool,
-    /// How the job was started, if the report may recommend a rank file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub launch: Option<Launch>,
 }
 
 impl Record {
@@ -83,7 +79,6 @@ impl Record {
             places: None,
             traffic: None,
             host_graph: false,
-            launch: None,
         }
     }
 
@@ -129,13 +124,6 @@ impl Record {
     #[must_use]
     pub fn traffic(mut self, traffic: NodeTraffic) -> Self {
         self.traffic = Some(traffic);
-        self
-    }
-
-    /// The record with the launch of the job.
-    #[must_use]
-    pub fn launch(mut self, launch: Launch) -> Self {
-        self.launch = Some(launch);
         self
     }
 

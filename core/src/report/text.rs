@@ -165,46 +165,49 @@ impl Record {
         writeln!(f, "{} for the MPI's split and waiting for other ranks", each(rest))
     }
 
-    /// What the user could do to get a better placement.
+    /// Advice on how to get a better placement.
     fn write_alternative(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let may_gain =
-            |cost| self.effect.as_ref().is_some_and(|effect| gains_much(effect.before, cost));
-        match (self.rejected_as_risky(), self.rank_file()) {
-            (Some((_, cost)), Some(command)) => writeln!(
+        let Some(effect) = &self.effect else { return Ok(()) };
+        let risky = self.rejected_as_risky();
+        let gains = match &effect.weighted {
+            Some(weighted) => weighted.after < weighted.before,
+            None => effect.after.inter_node_edges < effect.before.inter_node_edges,
+        };
+        let is_grid = matches!(self.topology, TopologySummary::Cart { .. });
+        match (self.kept, risky) {
+            (Some(Reason::NotAsked), Some((_, cost))) => writeln!(
                 f,
-                "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to {} and {}: {command}",
+                "  with equal weights, another placement by the launcher would reduce this to {} and {}: use cartograph run",
                 cost.max_node_edges, cost.inter_node_edges
             ),
-            (Some((ones, cost)), None) if self.kept == Some(Reason::RejectedAsRisky) => writeln!(
+            (Some(Reason::NotAsked), None) if gains && is_grid => {
+                writeln!(f, "  to get this placement from the launcher, use cartograph run")
+            }
+            (Some(Reason::RejectedAsRisky), Some((ones, cost))) => writeln!(
                 f,
                 "  with equal weights (CARTOGRAPH_WEIGHTS={ones}), this would be {} and {}{}",
                 cost.max_node_edges,
                 cost.inter_node_edges,
-                if may_gain(cost) { ": cartograph tune measures whether it is faster" } else { "" }
+                match gains_much(effect.before, cost) {
+                    true => ": cartograph tune measures whether it is faster",
+                    false => "",
+                }
             ),
-            (None, Some(command)) => {
-                writeln!(f, "  to get this placement from the launcher, run: {command}")
-            }
             _ => Ok(()),
         }
+    }
+
+    /// Equal weights, as written on a command line, and the cost of the rejected mapping with these.
+    fn rejected_as_risky(&self) -> Option<(String, Cost)> {
+        let TopologySummary::Cart { dims, .. } = &self.topology else { return None };
+        let cost = self.effect.as_ref()?.rejected_as_risky?;
+        Some((vec!["1"; dims.len()].join(","), cost))
     }
 }
 
 /// True if the busiest node has at least 1.5 times as many edges before as after.
 fn gains_much(before: Cost, after: Cost) -> bool {
     2 * before.max_node_edges >= 3 * after.max_node_edges
-}
-
-/// A line on a plan that was rejected as risky and, if it may gain much, the command that checks whether it is faster.
-pub fn missed_gain(function: &str, topology: &TopologySummary, plan: &Plan) -> Option<String> {
-    let (before, after) = (plan.before, plan.rejected_as_risky?);
-    gains_much(before, after).then(|| {
-        format!(
-            "{function}, {topology}: ranks unchanged; another order has {} edges on the busiest node instead of {}; \
-             cartograph tune measures whether it is faster",
-            after.max_node_edges, before.max_node_edges
-        )
-    })
 }
 
 impl Record {
@@ -295,10 +298,26 @@ mod tests {
                     otherwise (8 -> 4); ";
         assert!(text.contains(kept), "{text}");
         let text = record(ReorderOrigin::No, Reason::NotAsked);
-        let ends = "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to 4 and 16: \
-            cartograph plan --dims 4x4x1 --weights 1,1,1 --nodes 4 --ppn 4 --rankfile LAUNCHER FILE --hosts NAMES\n";
+        let ends = "  with equal weights, another placement by the launcher would reduce this to 4 and 16: use cartograph run\n";
         assert!(text.ends_with(ends), "{text}");
         assert!(!record(ReorderOrigin::Asked, Reason::Off).contains("CARTOGRAPH_WEIGHTS"));
+    }
+
+    #[test]
+    fn a_grid_that_keeps_its_order_may_be_placed_by_the_launcher() {
+        let grid = Cart::new(&[4, 4], &[false, true], 16).unwrap();
+        let layout = Machine::parse("4x4", 16).unwrap();
+        let advises = |after: i64, kept: Reason| {
+            let before = Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 0);
+            let after = Cost { inter_node_edges: after, max_node_edges: 1 };
+            let plan = Plan { old_rank: Some((0..16).collect()), after, ..before };
+            Record::planned("MPI_Cart_create", &grid, ReorderOrigin::No, &layout, &plan)
+                .kept(kept)
+                .to_string()
+                .ends_with("  to get this placement from the launcher, use cartograph run\n")
+        };
+        assert!(advises(8, Reason::NotAsked));
+        assert!(!advises(800, Reason::NotAsked) && !advises(8, Reason::Off));
     }
 
     #[test]

@@ -7,8 +7,8 @@
 //! Communicators without a topology have no entry: if all attributes [have one](is_complete), a communicator without an
 //! entry has no topology.
 //!
-//! Readers take no lock, because an entry is never changed while it is in use: it is filled when it is free, and only
-//! the end of its communicator frees it. A reader that finds its handle is in a call on that communicator, which MPI
+//! Readers take no lock, because an entry is never changed while it is in use: a free entry is filled, and only the
+//! end of its communicator frees it. A reader that finds its handle is in a call on that communicator, which MPI
 //! forbids to be freed meanwhile; so the data that it reads next belongs to the handle. If there is no free entry,
 //! communicators remain without one.
 

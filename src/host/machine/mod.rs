@@ -8,12 +8,10 @@
 mod address;
 mod domain;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::c_int;
 use std::mem;
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
-
-use cartograph_traffic::is_host_name;
 
 use super::attributes::key::{Key, drop_arc, no_copy};
 use super::process::eprint_line;
@@ -21,7 +19,6 @@ use super::settings::Settings;
 use super::sys;
 use super::{HostComm, Result, errors::check, family};
 use crate::engine::{Comm, MachineKnowledge};
-use crate::machine::host_list as host_list_of;
 use crate::machine::{Machine, Runs};
 
 /// The [`Runs`] of a communicator other than `MPI_COMM_WORLD`.
@@ -99,28 +96,9 @@ pub(super) fn gather(comm: &HostComm) -> Result<Option<Machine>> {
     Ok(found.map(|found| {
         if Settings::get().report.is_some() {
             NOTES.lock().unwrap_or_else(PoisonError::into_inner).extend(found.notes);
-            HOSTS.lock().unwrap_or_else(PoisonError::into_inner).extend(found.hosts);
         }
         found.layout
     }))
-}
-
-/// The host names of the ranks in `MPI_COMM_WORLD`, as far as this process has gathered them for a report.
-static HOSTS: Mutex<BTreeMap<c_int, String>> = Mutex::new(BTreeMap::new());
-
-/// The list of the nodes' names, in the order of the layout; `None` if one is unknown or belongs to several nodes.
-pub(super) fn host_list(comm: &HostComm, machine: &Machine) -> Option<String> {
-    let ranks = ranks_in_world(comm).ok()??;
-    let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut names: Vec<String> = Vec::new();
-    for (node, rank) in machine.nodes().iter().zip(ranks) {
-        // Nodes are numbered by their lowest ranks.
-        if *node as usize == names.len() {
-            names.push(hosts.get(&rank).filter(|name| is_host_name(name))?.clone());
-        }
-    }
-    let mut seen = HashSet::new();
-    names.iter().all(|name| seen.insert(name)).then(|| host_list_of(&names))
 }
 
 /// Contradictions in the gathered data, until the report [takes](take_notes) them.
@@ -190,8 +168,6 @@ struct GatheredLayout {
     layout: Machine,
     /// The same in the order of `MPI_COMM_WORLD`, if that has the same processes.
     of_world: Option<Machine>,
-    /// The names of hosts by the rank in `MPI_COMM_WORLD`.
-    hosts: Vec<(c_int, String)>,
     /// Contradictions: these sources were not used.
     notes: Vec<String>,
 }
@@ -205,15 +181,14 @@ impl GatheredLayout {
         }
         let node = |place: &[c_int]| u64::from(place[1] as u32) | u64::from(place[2] as u32) << 32;
         let layout = Machine::from_ids(&places().map(node).collect::<Vec<_>>());
-        let hosts: Vec<(c_int, String)> =
-            places().map(|place| (place[3], address::host_of(&place[ADDRESS..]))).collect();
-        let mut notes: Vec<String> = split_hosts(&layout, &hosts).into_iter().collect();
+        let hosts = places().map(|place| address::host_of(&place[ADDRESS..]));
+        let mut notes: Vec<String> = split_hosts(&layout, hosts).into_iter().collect();
         let addresses = places().map(|place| (&place[ADDRESS..], place[3]));
         let layout = address::add(layout, addresses, &mut notes);
         let layout = domain::add(layout, places().map(|place| &place[4..ADDRESS]));
         let of_world = Self::order_of_world(places().map(|place| place[3]))
             .map(|order| layout.select(order.iter().map(|rank| *rank as usize)));
-        Some(Self { layout, of_world, hosts, notes })
+        Some(Self { layout, of_world, notes })
     }
 
     /// For each rank in `MPI_COMM_WORLD` the rank here; `None` if not all of its processes are here.
@@ -232,8 +207,8 @@ impl GatheredLayout {
 
 /// The warning that the MPI reports a node for each process although several run on hosts of one name, and thus on one
 /// machine.
-fn split_hosts(machine: &Machine, hosts: &[(c_int, String)]) -> Option<String> {
-    let names: HashSet<&str> = hosts.iter().map(|(_, name)| &**name).collect();
+fn split_hosts(machine: &Machine, hosts: impl Iterator<Item = String>) -> Option<String> {
+    let names: HashSet<String> = hosts.collect();
     let processes = machine.ranks();
     let is_split = machine.node_sizes().len() == processes && names.len() < processes;
     (is_split && !names.contains("")).then(|| {

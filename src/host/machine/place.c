@@ -96,17 +96,3 @@ int cg_info_get(MPI_Info info, const char *key, char value[CG_INFO_ROOM])
         return PMPI_Info_get(info, key, CG_INFO_ROOM - 1, value, &found) == MPI_SUCCESS && found;
     return 0;
 }
-
-int cg_comm_info_get(MPI_Comm comm, const char *key, char value[CG_INFO_ROOM])
-{
-    extern int PMPI_Comm_get_info(MPI_Comm, MPI_Info *) __attribute__((weak));
-    extern int PMPI_Info_free(MPI_Info *) __attribute__((weak));
-    MPI_Info info = MPI_INFO_NULL;
-    int found;
-    if (!PMPI_Comm_get_info || !PMPI_Info_free || PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
-        return 0;
-    found = cg_info_get(info, key, value);
-    if (info != MPI_INFO_NULL)
-        PMPI_Info_free(&info);
-    return found;
-}

@@ -46,7 +46,7 @@ void *cg_host_function(const char *name)
     return is_theirs ? found : NULL;
 }
 
-/* True if it is known what the host's requests keep. */
+/* True if the lifetime of the host's arguments is known. */
 static int is_known(void)
 {
 #if defined(OMPI_MAJOR_VERSION)

@@ -18,17 +18,16 @@ use output::Output;
 
 use super::attributes::key::{Key, no_copy};
 use super::process::eprint_line;
-use super::settings::{Settings, Target, note_start, set};
+use super::settings::{Settings, note_start, set};
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, family, machine};
 use crate::engine::Comm;
 use crate::engine::assign_ranks::Placement;
 use crate::engine::create::Created;
 use crate::host::constants;
-use crate::machine::Machine;
 use crate::report::{
-    Job, Launch, Origin, Reason, Record, ReorderOrigin, Report, foreign_launcher, launched,
-    missed_gain, short_periodic_sides,
+    Job, Origin, Reason, Record, ReorderOrigin, Report, foreign_launcher, launched,
+    short_periodic_sides,
 };
 use crate::settings;
 use crate::topology::{Topology, TopologySummary};
@@ -120,14 +119,8 @@ pub(crate) fn add(
     HAS_CREATED.store(true, Ordering::Relaxed);
     let Some(placement) = &made.placement else { return };
     say_if_forced(function, placement);
-    if placement.kept == Some(Reason::RejectedAsRisky) {
-        say_if_missed(function, placement);
-    }
     let (Some(collector), Ok(size)) = (collector(), comm.size()) else { return };
-    let mut record = record(function, placement.summary.clone(), size, placement);
-    if let (Some(Reason::NotAsked), Some(at)) = (placement.kept, &placement.machine) {
-        record = record.launch(launch(comm, at));
-    }
+    let record = record(function, placement.summary.clone(), size, placement);
     let record = record
         .host_graph(made.collectives.host_graph)
         .took(placement.seconds, started.elapsed().as_secs_f64());
@@ -148,23 +141,6 @@ fn say_if_forced(function: &str, placement: &Placement) {
                  wrong if the program keeps its old ranks"
             );
         });
-    }
-}
-
-/// Prints once per job that a mapping that was rejected as risky could gain much. Only under `cartograph exec`, which
-/// sets `CARTOGRAPH_MPI`, and without a report. The line recommends `cartograph tune`, so it is not printed in its
-/// runs, which set `CARTOGRAPH_CLOCK`, or with its profiles, which set `CARTOGRAPH_PROFILE`.
-fn say_if_missed(function: &str, placement: &Placement) {
-    static SAID: Once = Once::new();
-    let is_told = matches!(Settings::get().report, Some(Target::Stderr | Target::File(_)));
-    if !is_told
-        && set(settings::MPI.name).is_some()
-        && set(settings::CLOCK.name).or_else(|| set(settings::PROFILE.name)).is_none()
-        && HostComm::world().rank().is_ok_and(|rank| rank == 0)
-        && let Some(plan) = &placement.plan
-        && let Some(line) = missed_gain(function, &placement.summary, plan)
-    {
-        SAID.call_once(|| eprint_line!("{line}"));
     }
 }
 
@@ -221,13 +197,6 @@ static AT_EXIT: extern "C" fn() = {
     }
     at_exit
 };
-
-/// How this job was started, for a rank file.
-fn launch(comm: &HostComm, machine: &Machine) -> Launch {
-    let processes = HostComm::world().size().unwrap_or(0);
-    let hosts = machine::host_list(comm, machine);
-    Launch::new(&family::version(), processes, |name| std::env::var(name).ok(), hosts)
-}
 
 fn record(
     function: &'static str,

@@ -19,72 +19,6 @@ pub(in crate::machine) fn names(list: &str, room: usize) -> Result<Vec<String>, 
     Ok(all)
 }
 
-/// Names that differ in a number only.
-struct Numbered<'a> {
-    before: &'a str,
-    behind: &'a str,
-    /// The first and the last number of each range, as written.
-    ranges: Vec<(&'a str, &'a str)>,
-}
-
-impl Numbered<'_> {
-    fn text(&self) -> String {
-        let Self { before, behind, ranges } = self;
-        let text = |(first, last): &(&str, &str)| match first == last {
-            true => (*first).to_owned(),
-            false => format!("{first}-{last}"),
-        };
-        let inside = ranges.iter().map(text).collect::<Vec<_>>().join(",");
-        match ranges[..] {
-            [(first, last)] if first == last => format!("{before}{inside}{behind}"),
-            _ => format!("{before}[{inside}]{behind}"),
-        }
-    }
-}
-
-/// The list for these names in this order: "n[0-3],m7".
-pub(in crate::machine) fn list(names: &[String]) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    let mut open: Option<Numbered> = None;
-    for name in names {
-        let Some((before, digits, behind)) = numbered(name) else {
-            parts.extend(open.take().map(|part| part.text()));
-            parts.push(name.clone());
-            continue;
-        };
-        match &mut open {
-            Some(part) if (part.before, part.behind) == (before, behind) => {
-                match part.ranges.last_mut() {
-                    Some((first, last)) if follows(first, last, digits) => *last = digits,
-                    _ => part.ranges.push((digits, digits)),
-                }
-            }
-            _ => {
-                parts.extend(open.take().map(|part| part.text()));
-                open = Some(Numbered { before, behind, ranges: vec![(digits, digits)] });
-            }
-        }
-    }
-    parts.extend(open.map(|part| part.text()));
-    parts.join(",")
-}
-
-/// The digits at the end of a name's first part, with the text before and after them.
-fn numbered(name: &str) -> Option<(&str, &str, &str)> {
-    /// No machine has names with more digits; these fit a number.
-    const MOST_DIGITS: usize = 15;
-    let end = name.find('.').unwrap_or(name.len());
-    let before = name[..end].trim_end_matches(|c: char| c.is_ascii_digit());
-    let digits = &name[before.len()..end];
-    (1..=MOST_DIGITS).contains(&digits.len()).then_some((before, digits, &name[end..]))
-}
-
-/// True if a number is written as the successor of `last` in a range that begins with `first`.
-fn follows(first: &str, last: &str, number: &str) -> bool {
-    let next = last.parse::<u64>().map(|last| format!("{:0width$}", last + 1, width = first.len()));
-    next.is_ok_and(|next| next == number)
-}
-
 /// The parts between commas outside brackets.
 fn split(list: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut inside) = (Vec::new(), 0, false);
@@ -179,22 +113,6 @@ mod tests {
             "a[1,]",
         ] {
             assert!(names(list).is_err(), "{list}");
-        }
-    }
-
-    #[test]
-    fn lists_of_names_are_read_back() {
-        for (text, shorter) in [
-            ("a", "a"),
-            ("n0,n1,n2,n3", "n[0-3]"),
-            ("n1,n0,n8,n9,n10,m,m1", "n[1,0,8-10],m,m1"),
-            ("n08,n09,n10,n011", "n[08-10,011]"),
-            ("n9.a.b,n10.a.b,n11.a.c", "n[9-10].a.b,n11.a.c"),
-            ("1,2,99999999999999999999", "[1-2],99999999999999999999"),
-        ] {
-            let names = names(text, MOST_NAMES).unwrap();
-            assert_eq!(list(&names), shorter);
-            assert_eq!(super::names(shorter, MOST_NAMES).unwrap(), names);
         }
     }
 
