@@ -39,7 +39,7 @@ use together::Starts;
 /// Hosts that have another host of their family in the same run: MPICH 5 and Open MPI 4.
 const SHORTENED: [&str; 4] = ["mpich", "abi", "openmpi5", "intel"];
 
-/// The host that checks what does not depend on the host, if it is among several: its jobs are the fastest.
+/// The host for checks that do not depend on the host, if it is among several: its jobs are the fastest.
 const CHEAPEST: &str = "mpich5";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-/* The C side of fortran/bench/bench.f90: the addresses of the Fortran procedures of both sides, and communicators
+/* The C side of c_tests/fortran/bench/bench.f90: the addresses of the Fortran procedures of both sides, and communicators
  * from the constructors of both sides.
  *
  * Cartograph is not preloaded here: Fortran procedures of the host call its C functions by name, and would call

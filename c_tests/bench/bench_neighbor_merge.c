@@ -4,7 +4,7 @@
  *
  * One line: processes, blocks, bytes of a block, and microseconds of a call each way, the median of batches in turn
  * and after it the least. Two blocks are those of a periodic ring of two, which cross; eighteen those of 26 neighbors in
- * a torus of two processes: nine, a gap of what a process sends to itself, and nine. */
+ * a torus of two processes: nine, a gap for the block to the process itself, and nine. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

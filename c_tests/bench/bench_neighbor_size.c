@@ -4,7 +4,7 @@
  *
  * One line a size: processes, microseconds of a call with a layout of blocks that is known, of one with
  * a new layout, the same where both neighbors in one dimension are one process, the bytes that stay with the
- * communicator for one more layout, and those that stay for its neighbors and two layouts. */
+ * communicator for one more layout, and the bytes that remain for its neighbors and two layouts. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>

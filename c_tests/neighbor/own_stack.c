@@ -53,8 +53,8 @@ static void end(void)
     swapcontext(&coroutine, &program);
 }
 
-/* Calls `grids` at the end of the stack. Its return address is that of `end`, of which no caller is known: the place where
- * one would be is in the page behind. */
+/* Calls `grids` at the end of the stack. Its return address is that of `end`, of which no caller is known: its place
+ * would be in the page behind. */
 __attribute__((noinline)) static void start(void)
 {
 #if defined(__x86_64__)

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     MPI_Comm_free(&copy);
     MPI_Comm_free(&first);
 
-    /* A grid that is moved, and what has its processes in its order. */
+    /* A reordered grid, and communicators with its processes in its order. */
     CHECK(moved_by(MPI_COMM_WORLD, row, &moved) > 0);
     MPI_Comm_split(moved, 0, rank_in(moved), &ranks);
     MPI_Comm_group(moved, &group);

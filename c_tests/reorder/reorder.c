@@ -145,7 +145,7 @@ static void dist_graph(MPI_Comm comm, const char *objective, int adjacent, int *
 
     sprintf(what, "order %sdist_graph%s %s", whose, adjacent ? "_adjacent" : "", objective);
     order_of(what, comm, made, order);
-    /* What vertex `new` passed, whoever it is now. */
+    /* The lists that vertex `new` passed, on any process. */
     int new, expected[4], expected_weights[4], got[4], got_weights[4];
     int from[4 * MOST], from_weights[4 * MOST];
     MPI_Comm_rank(made, &new);

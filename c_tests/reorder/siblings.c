@@ -81,7 +81,7 @@ static void freed_and_copied(const int *dims)
     }
 }
 
-/* On halves, made again and again: what is remembered is of processes, not of handles. */
+/* On halves that are created repeatedly: memory belongs to processes, not to handles. */
 static void halves(void)
 {
     int dims[2] = { 0, 0 }, first[2];

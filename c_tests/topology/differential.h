@@ -290,7 +290,7 @@ static inline void count_errors(MPI_Comm *comm, int *code, ...)
     handled++;
 }
 
-/* A parent whose error handler, but no attribute, goes to the new communicator. */
+/* A parent that passes its error handler to the new communicator, but no attribute. */
 struct parent {
     MPI_Comm comm;
     int keyval;

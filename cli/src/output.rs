@@ -19,7 +19,7 @@ pub(crate) struct Failure {
     pub(crate) text: String,
 }
 
-/// The time that processes leave the first one of their job to print what is wrong.
+/// The time for which other processes let the first one of their job print the error.
 const OTHERS_WAIT: Duration = Duration::from_secs(1);
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;

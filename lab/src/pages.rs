@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_name_what_is_shown() {
+    fn comments_name_the_tables_shown() {
         let (rest, rows) = list("a: b [columns: c; d e] [rows: f]", "rows");
         assert_eq!((rest, rows), ("a: b [columns: c; d e]", vec!["f"]));
         assert_eq!(list(rest, "columns"), ("a: b", vec!["c", "d e"]));

@@ -1,4 +1,4 @@
-//! Files: reads parts of them before anything is loaded. A failure is told from a file that is not there: only the latter
+//! Files: reads parts of them before anything is loaded. A failure differs from a missing file: only the latter
 //! is the same in all processes of a job.
 
 use alloc::borrow::ToOwned;

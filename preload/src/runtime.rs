@@ -11,7 +11,7 @@ static MALLOC: Malloc = Malloc;
 /// The alignment of `malloc`.
 const ALIGNED: usize = align_of::<libc::max_align_t>();
 
-// SAFETY: libc's functions do what is asked of an allocator.
+// SAFETY: libc's functions meet an allocator's contract.
 unsafe impl GlobalAlloc for Malloc {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.align() <= ALIGNED {

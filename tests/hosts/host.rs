@@ -42,7 +42,7 @@ pub(crate) struct Host {
     pub(crate) name: String,
     /// True next to another host of its family: tests omit what both do alike.
     pub(crate) shortened: bool,
-    /// True on one host of a run, where tests also check what does not depend on the host.
+    /// True on one host of a run, which also runs the checks that do not depend on the host.
     pub(crate) checks_all: bool,
     directory: PathBuf,
     launcher: Vec<String>,

@@ -11,7 +11,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// Reads the last line of what was printed.
+    /// Reads the last line of the output.
     pub(crate) fn of(output: &str) -> Result<Self, String> {
         let last = output.trim_end().lines().next_back().unwrap_or_default().trim();
         if let Some(reason) = last.strip_prefix("ignored: ") {
@@ -33,7 +33,7 @@ impl Verdict {
     }
 }
 
-/// The number of checks in the last line of what was printed.
+/// The number of checks in the last line of the output.
 pub(crate) fn checks(output: &str) -> u64 {
     let last = output.trim_end().lines().next_back().unwrap_or_default().trim();
     let plan = last.strip_prefix("1..").and_then(|n| n.parse().ok());

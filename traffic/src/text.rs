@@ -16,7 +16,7 @@ pub fn host_name(text: &str) -> String {
     if name.is_empty() { "_".to_owned() } else { name }
 }
 
-/// A text for one line of a terminal: control characters, and those that change the writing direction, are replaced.
+/// A text for one line of a terminal: control characters and changes of the writing direction are replaced.
 pub fn printable(text: &str) -> String {
     let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()

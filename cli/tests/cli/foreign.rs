@@ -53,7 +53,7 @@ fn foreign_files_cause_no_more_than_an_error() {
             assert!((0..=2).contains(&code), "{arguments} {name}: {}\n{told}", done.status);
             assert!(!told.contains("panicked"), "{arguments} {name}: {told}");
         }
-    } // `exec` reads what it starts; the kernel refuses it.
+    } // `exec` reads the program; the kernel refuses to start it.
     let done = cartograph("exec").arg(directory.join("program")).output();
     assert!(!String::from_utf8_lossy(&done.stderr).contains("panicked"));
     assert!(matches!(done.status.code(), Some(1..=127)), "{}", done.status);

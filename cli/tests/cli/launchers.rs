@@ -180,7 +180,7 @@ fn a_failed_start_is_no_finding() {
     has(&text, "no placement could be tried: ");
     has(&text, "it exited with code 3 (it is broken)");
     assert!(!text.contains("no variant is faster"), "{text}");
-    // The launcher takes the rank file, and does not do what it says.
+    // The launcher accepts the rank file and ignores it.
     let stays = format!("{NOTED}noted 20; echo took 2.0$(($$ % 10))");
     let text = tunes(1, ORTERUN, "-n 16 --mca pml ob1", &stays);
     has(&text, ": the launcher did not place ranks as in the rank file");

@@ -106,7 +106,7 @@ impl Job {
 }
 
 #[test]
-fn a_signal_reaches_the_launcher_once_whoever_gets_it() {
+fn a_signal_to_any_process_reaches_the_launcher_once() {
     let directory = Directory::new("signals");
     let program = launcher(&directory);
     let start = || Job::start(&directory, &program, &[], &[]);

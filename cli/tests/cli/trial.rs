@@ -72,7 +72,7 @@ impl Bench {
         self.run(COMMAND, &format!("try {options} env --"), program)
     }
 
-    /// Tries a program, and what it says; nothing stays in TMPDIR.
+    /// Tries a program and returns the output; nothing stays in TMPDIR.
     pub(crate) fn tries(&self, code: i32, program: &str) -> String {
         self.said(code, self.command("", program))
     }
@@ -148,7 +148,7 @@ fn a_right_program_passes() {
     );
     has(&text, "output unchanged in 6 runs with ranks reordered by MPI_Cart_create");
     has(&text, "compared: exit code, stdout; no files were written below this directory");
-    // What is done is told as it begins, also where no terminal is.
+    // Each step is printed as it begins, also without a terminal.
     has(&text, "cartograph: baseline run 1\n");
     has(&text, "cartograph: run with ranks reordered at random (all,scramble:1)\n");
     has(
@@ -227,7 +227,7 @@ fn files_are_compared_and_left_as_without_moves() {
     let made = bench.command("--in-place", "moved && rm -f made || echo 1 >made");
     has(&bench.said(1, made), "no \"made: ");
     assert_eq!(bench.file("made"), "1\n");
-    // What is there but not written is not looked at, and names that differ each time are not compared.
+    // Files that the run does not write are ignored, and names that differ each time are not compared.
     fs::write(bench.here.join("input"), "5\n").unwrap();
     let text = bench.tries(0, "echo done; cat input >&2; echo 1 >log.$run");
     has(&text, "from run to run: \"log.");

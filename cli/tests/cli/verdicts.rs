@@ -25,7 +25,7 @@ fn messages_that_depend_on_time_are_no_fault() {
 }
 
 #[test]
-fn a_crash_is_found_whatever_else_differs() {
+fn a_crash_is_found_among_other_differences() {
     let bench = Bench::new("crash");
     // Like EPOCH, whose dumps differ in each run.
     let dump = "printf '\\000%s' $run >dump.sdf; echo done";

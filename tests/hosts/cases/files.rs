@@ -40,7 +40,7 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
         let told = session.said("^cartograph: .* cannot be written.*: No space left on device");
         let lines = session.said("^cartograph: ");
         session.check(
-            &format!("{words:?}, {pages} pages left: is told once at most"),
+            &format!("{words:?}, {pages} pages left: printed at most once"),
             lines == told && told <= 1,
         );
         told
@@ -66,7 +66,7 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
             1 => shown && missing == 1,
             _ => shown && missing == 0,
         };
-        session.check(&format!("{pages} pages left: what was written can be read"), right);
+        session.check(&format!("{pages} pages left: the file can be read"), right);
     }
     let mut plan = Command::new(command());
     plan.args(["plan", "--dims=60x60", "--nodes=60", "--ppn=60", "--svg"])

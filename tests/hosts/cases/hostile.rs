@@ -2,8 +2,8 @@
 //! receivers, messages come in other orders, and communicators, keys and memory run out.
 //!
 //! After a failed call, a program continues as if nothing had happened: `monitor.c` repeats the call of the chapter if
-//! all processes got an error, and then the program's own checks hold, and nothing is left at the end. If not all got
-//! one, a communicator is spoilt, or a resource is still missing, the run ends with [`TOLD`]. Anything else is a fault.
+//! all processes got an error, and then the program's own checks hold, and nothing is left at the end. The run ends
+//! with [`TOLD`] if some process got no communicator, if one is spoilt, or if a resource is still missing. Anything else is a fault.
 
 use crate::host::{Host, Library};
 use crate::session::{Session, word};
@@ -81,7 +81,7 @@ impl Run<'_> {
         }
     }
 
-    /// A call fails: on all processes, or what is local on one of them.
+    /// A call fails: on all processes, or on one of them if it is local.
     fn failures(&mut self, rank: Option<u32>, most: usize) {
         let who: Vec<String> = rank.iter().map(|rank| format!("MINI_RANK_FAILS={rank}")).collect();
         let calls = self.calls(&who);

@@ -109,7 +109,7 @@ impl Installation<'_, '_> {
         files.chain(docs.iter().map(|page| format!("share/doc/cartograph/docs/{page}"))).collect()
     }
 
-    /// Checks what a command does.
+    /// Checks the result of a command.
     fn does(&mut self, what: &str, command: &mut Command) {
         let done = self.session.finish(command);
         self.session.check(what, done);

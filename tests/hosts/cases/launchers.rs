@@ -1,4 +1,4 @@
-//! The launchers of `tests/launchers` reject what the host's launcher rejects, and nothing else.
+//! The launchers of `tests/launchers` reject the same arguments as the host's launcher.
 
 use std::fs;
 use std::process::Command;

@@ -83,7 +83,7 @@ impl Mpi4py {
         session.run(processes, &settings, words)
     }
 
-    /// Runs its own tests after a line of Python; returns those that pass on all ranks.
+    /// Runs mpi4py's own tests after a line of Python; returns the tests that pass on all ranks.
     pub(super) fn tests(
         &self,
         session: &mut Session<'_>,

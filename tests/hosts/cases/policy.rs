@@ -59,7 +59,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             pair[0].starts_with(&head)
                 && pair.iter().any(|line| line.contains(&format!("ranks kept: {reason}")))
         });
-        session.check(&format!("{program} is told why"), told);
+        session.check(&format!("{program} gets the reason"), told);
     }
     stale(&mut session, &program);
     way(&mut session, 6, "careful", "moves", &["CARTOGRAPH_REORDER=scramble:9", REPORT]);
@@ -80,7 +80,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
              scramble[0]:SEED[:CONSTRUCTOR+...]); using off"
         );
         let said = session.err.lines().filter(|line| line.contains(&words)).count();
-        session.check(&format!("{wrong} is said"), said == 1);
+        session.check(&format!("{wrong} is printed"), said == 1);
     }
     if session.host.checks_all {
         weights(&mut session, &program);
@@ -89,7 +89,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// A program that goes on with its old ranks is told so once, and no other is.
+/// A program that keeps using its old ranks gets one warning; no other program does.
 fn stale(session: &mut Session<'_>, policy: &str) {
     let textbook = session.compile("textbook", "c_tests/reorder/textbook.c", &["-Wall"]);
     let textbook = word(&textbook).to_owned();
@@ -146,7 +146,7 @@ fn weights(session: &mut Session<'_>, program: &str) {
         let setting = format!("CARTOGRAPH_WEIGHTS={text}");
         session.runs(&setting, 8, &[four, &setting, ON], &[program, "careful", "stays"]);
         let said = session.said(&format!("^cartograph: CARTOGRAPH_WEIGHTS.* {words}"));
-        session.check(&format!("{setting} is said"), said == 1);
+        session.check(&format!("{setting} is printed"), said == 1);
     }
 }
 

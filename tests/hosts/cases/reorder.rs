@@ -123,7 +123,7 @@ fn mistakes(session: &mut Session<'_>, program: &str) {
         let ran = session.finish(command.arg(OsStr::from_bytes(setting)).arg(program));
         session.check(&format!("{words}: runs"), ran);
         let said = session.err.lines().filter(|line| line.contains(words)).count();
-        session.check(&format!("{words}: is said"), said == times);
+        session.check(&format!("{words}: is printed"), said == times);
     }
 }
 

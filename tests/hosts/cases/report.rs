@@ -131,7 +131,7 @@ fn however_it_ends(session: &mut Session<'_>, program: &str) {
         session.check(&format!("{way}: ends so"), succeeds == (way == "end"));
         let written = is_json(&first) && is_json(&second);
         session.check(&format!("{way}: two processes have written JSON"), written);
-        tells(session, &format!("{way}: what was made is told"), &first, "1");
+        tells(session, &format!("{way}: the topology is reported"), &first, "1");
         let left = names(session, &format!("{way}.json"));
         session.check(&format!("{way}: nothing else is left"), left.len() == 2);
     }
@@ -204,7 +204,7 @@ fn as_text(session: &mut Session<'_>, program: &str) {
         "^(Cartograph .* on rank 2: |MPI_Cart_create: grid 2,|MPI_Cart_create, 3 times in all: )";
     session.check("of rank 2", count(&second, lines) == 3);
 
-    // A launcher of another MPI makes each process a job of its own; what it tells them is told here.
+    // A launcher of another MPI makes each process a separate job; here its variables are set.
     let foreign = if session.host.name.starts_with("openmpi") {
         "PMI_SIZE=4"
     } else {
@@ -226,7 +226,7 @@ fn where_it_may_be_written(session: &mut Session<'_>, program: &str) {
         let succeeds = report(session, program, word(path), &["end"]);
         let name = path.display();
         session.check(&format!("{name}: runs"), succeeds);
-        session.check(&format!("{name}: is said once"), session.said(words) == 1);
+        session.check(&format!("{name}: is printed once"), session.said(words) == 1);
         session.check(
             &format!("{name}: comes on stderr"),
             session.said("^MPI_Cart_create: grid 4") == 1,

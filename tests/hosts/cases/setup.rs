@@ -1,4 +1,4 @@
-//! What a machine lacks to build the library is said in one sentence, before anything is compiled.
+//! A missing prerequisite of the build is reported in one sentence before anything is compiled.
 
 use std::env;
 use std::ffi::OsString;

@@ -48,7 +48,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
                 } else {
                     session.said(&format!("^tool: 1 begun, {calls}, 1 isends$")) == 4
                 };
-                session.check(&format!("{what}: what the tool saw"), saw);
+                session.check(&format!("{what}: the calls that the tool saw"), saw);
                 let grids = count(&session.err, "^MPI_Cart_create: grid 4");
                 session.check(&format!("{what}: whose grid it is"), grids == 1);
             }

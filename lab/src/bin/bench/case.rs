@@ -32,7 +32,7 @@ impl Case {
         })
     }
 
-    /// The ratio of what the host takes to what Cartograph takes.
+    /// The ratio of the host's time to Cartograph's.
     pub(crate) fn ratio(&self) -> f64 {
         self.host / self.ours
     }

@@ -36,7 +36,7 @@ fn launcher(name: &str, bin: &Path) -> String {
     format!("{}{options} -n", bin.join("mpiexec").display())
 }
 
-/// Programs of the kit that are not right, with what is wrong, and the number of all that ran.
+/// Programs of the kit that failed, with their faults, and the number of all programs that ran.
 fn faults(name: &str, bin: &Path, preload: Option<&Path>) -> io::Result<(usize, Vec<String>)> {
     let out = bin.join("../kit");
     fs::create_dir_all(&out)?;

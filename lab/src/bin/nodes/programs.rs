@@ -73,7 +73,7 @@ pub(crate) fn fresh(at: &Path) -> Outcome {
     Ok(())
 }
 
-/// Runs a command in a directory, with what it prints in a file.
+/// Runs a command in a directory, with its output in a file.
 pub(crate) fn succeeds(command: &mut Command, at: &Path, said: &Path) -> Outcome<bool> {
     let said = File::create(said)?;
     command.current_dir(at).stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
@@ -88,7 +88,7 @@ struct Run<'a> {
     line: String,
     /// The command of Cartograph.
     tool: String,
-    /// The directory of its runs; what is known of the case is in files beside it.
+    /// The directory of its runs; facts about the case are in files next to it.
     at: PathBuf,
     expected: Option<Vec<String>>,
     all: &'a mut Measured,

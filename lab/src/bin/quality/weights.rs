@@ -51,7 +51,7 @@ fn known() -> (Table, bool) {
 }
 
 /// A mapping that gains at equal weights, and the one that Cartograph applies where they are not known: which
-/// of both is used is what a rule decides.
+/// of both is used depends on a rule.
 struct Trial {
     /// The gain of the first at equal weights, as a share of block order.
     gain: f64,

@@ -102,7 +102,7 @@ impl Launch {
         Ok(compiled)
     }
 
-    /// Runs a program; what it printed, and what the run took. A preloaded library is found only where
+    /// Runs a program; returns its output and its time. A preloaded library is found only where
     /// ranks share the program's global variables; these programs have none.
     pub(crate) fn run(
         &self,

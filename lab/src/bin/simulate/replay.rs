@@ -67,7 +67,7 @@ fn replayed(dims: [usize; 3], periodic: bool, nodes: usize, bytes: u64) -> [f64;
 }
 
 #[test]
-fn the_replay_foretells_what_smpi_simulates() {
+fn the_replay_predicts_the_times_of_smpi() {
     let results = include_str!("../../../results/simulate.json");
     let results: serde_json::Value = serde_json::from_str(results).unwrap();
     let table = results["tables"][0].clone();

@@ -85,7 +85,7 @@ pub(crate) fn creations(creations: &[Creation]) -> [Table; 2] {
     ]
 }
 
-/// A row a number of ranks, a column a kind; the first kind is what the others are built on.
+/// A row for each number of ranks, a column for each kind; the others are based on the first kind.
 fn table(
     name: &str,
     creations: &[Creation],

@@ -18,7 +18,7 @@ fn sorted(text: &str) -> Vec<String> {
 }
 
 impl Preload<'_> {
-    /// One of four processes runs out of something; all get what they get without Cartograph.
+    /// One of four processes runs out of a resource; all get the same results as without Cartograph.
     pub(super) fn exhausted(&mut self) {
         let program = self.session.compile("exhausted", SOURCE, &[]);
         let program = word(&program).to_owned();

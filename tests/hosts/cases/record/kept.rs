@@ -1,4 +1,4 @@
-//! Existing files do not change, whoever wrote them; the program runs.
+//! Existing files do not change; the program runs.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -32,7 +32,7 @@ impl Recorder<'_, '_> {
         self.session.check(what, right);
     }
 
-    /// True if rank 1 of the program prints what it has sent.
+    /// True if rank 1 of the program prints the messages that it sent.
     fn sends(&self) -> bool {
         self.session.out.lines().any(|line| line.starts_with("1 {\"sent\""))
     }

@@ -4,7 +4,7 @@ use super::super::symbols::{Names, declared, same, symbols};
 use crate::session::{Session, word};
 use crate::testlist::top;
 
-/// The functions that send, and those that the recorder needs.
+/// The functions that send, and the functions that the recorder needs.
 const WRAPPED: &str = r"(?x)MPI_(?:
     (?:I[bsr]?send|[BSR]?send|Send|Psend)(?:_init)?(?:_c)?
     | (?:Is|S)endrecv(?:_replace)?(?:_c)?
