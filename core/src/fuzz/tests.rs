@@ -27,7 +27,7 @@ fn seeds_pass() {
 
 #[test]
 fn each_body_has_its_target() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/fuzz");
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
     assert_eq!(manifest.matches("[[bin]]").count(), ALL.len());
     for (name, _) in ALL {
