@@ -85,8 +85,8 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
         "",
         &[
             "help", "output", "signals", "relay", "exec", "runs", "hosts", "dims", "traffic",
-            "predict", "arms", "store", "reports", "info", "pages", "trial", "run", "tune",
-            "plan", "show",
+            "predict", "arms", "store", "reports", "info", "pages", "trial", "run", "tune", "plan",
+            "show",
         ],
     ),
 ];
