@@ -5,7 +5,7 @@ use std::env;
 use std::thread;
 
 use cartograph_core::launcher::{Line, Placement};
-use cartograph_core::learn::{self, Entry, Traffic, median_times, shape};
+use cartograph_core::learn::{self, Entry, Traffic, median_times};
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Distances, Objective, Options, Plan, plan_graph};
 use cartograph_core::replay::Link;
@@ -54,13 +54,14 @@ impl Placing {
         Self { line: line.clone(), world, moves_grids, verdict, store: store.clone() }
     }
 
-    /// The placements worth trying on the nodes of a job for a kind of work, best first, and the means for them; `None`
+    /// The placements worth trying on the nodes of a job, of this shape, for a kind of work, best first, and the means for them; `None`
     /// if its traffic is unknown.
     pub(super) fn arms(
         &self,
         entry: &Entry,
         kind: u32,
         machine: &Machine,
+        shape: u64,
     ) -> Option<Result<(Vec<Arm>, Means), String>> {
         let known = entry.kind(kind)?.traffic.as_ref()?;
         let recording = recording(known, entry.processes)?;
@@ -69,7 +70,7 @@ impl Placing {
             let ways = (means.start.as_ref(), means.moves_grids);
             let find = || arms(known, &recording, machine, &means);
             let found = forecasts::kept(&self.store, (known, machine), ways, find);
-            (best(entry, kind, shape(machine.nodes()), found), means)
+            (best(entry, kind, shape, found), means)
         }))
     }
 

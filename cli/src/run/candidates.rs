@@ -17,7 +17,7 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// The candidates on the nodes of a job.
+    /// The candidates on the nodes of a job, of this shape.
     ///
     /// # Errors
     ///
@@ -27,10 +27,11 @@ impl Candidates {
         entry: &Entry,
         guess: &Guess,
         machine: &Machine,
+        shape: u64,
     ) -> Result<Self, String> {
         let (mut arms, mut means) = (Vec::new(), Vec::new());
         for kind in &guess.kinds {
-            let Some(found) = placing.arms(entry, *kind, machine) else { continue };
+            let Some(found) = placing.arms(entry, *kind, machine, shape) else { continue };
             let (found, by) = found?;
             arms.extend(found.into_iter().map(|arm| (*kind, arm)));
             means.push((*kind, by));

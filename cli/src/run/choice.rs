@@ -3,7 +3,7 @@
 use std::env;
 use std::time::SystemTime;
 
-use cartograph_core::learn::{Conditions, Entry, Guess, Reason, shape};
+use cartograph_core::learn::{Conditions, Entry, Guess, Reason};
 use cartograph_core::machine::Machine;
 
 use super::arms::Means;
@@ -26,11 +26,13 @@ pub(super) fn choose(
     (entry, machine): (&Entry, &Machine),
     lesson: &mut Lesson,
 ) -> Result<Option<(Arm, Means)>, Refusal> {
-    lesson.guess = entry.guess(Some(lesson.inputs.digest(&entry.outputs)));
+    let digest = lesson.inputs.digest(&entry.outputs);
+    lesson.guess = entry.guess(Some(digest), lesson.key.id());
     if lesson.guess.kinds.is_empty() {
         return Ok(None);
     }
-    let found = Candidates::new(&lesson.placing, entry, &lesson.guess, machine);
+    let shape = lesson.key.shape(machine);
+    let found = Candidates::new(&lesson.placing, entry, &lesson.guess, machine, shape);
     let mut found = found.map_err(|why| unchanged(&why))?;
     lesson.keeps_calls = !lesson.guess.is_known;
     if found.are_blamed {
@@ -41,10 +43,9 @@ pub(super) fn choose(
         lesson.has_candidates = false;
         return Err(Refusal::NothingHelps);
     }
-    let shape = shape(machine.nodes());
     let conditions = Conditions {
         shape,
-        in_a_hurry: no_trial || is_short(entry, &lesson.guess, shape),
+        in_a_hurry: no_trial || is_short(entry, &lesson.guess),
         seed: lesson.key.build,
     };
     let mut choice = found.choose(entry, &lesson.guess, &conditions);
@@ -67,12 +68,11 @@ pub(super) fn choose(
 }
 
 /// True if little more time is left for the job than such jobs took.
-fn is_short(entry: &Entry, guess: &Guess, shape: u64) -> bool {
+fn is_short(entry: &Entry, guess: &Guess) -> bool {
     let end = env::var("SLURM_JOB_END_TIME").ok().and_then(|text| text.parse::<f64>().ok());
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let (Some(end), Ok(now)) = (end, now) else { return false };
-    let runs = entry.runs.iter().filter(|run| run.shape == shape);
-    let runs = runs.filter(|run| guess.kinds.contains(&run.kind));
+    let runs = entry.runs.iter().filter(|run| guess.kinds.contains(&run.kind));
     let longest = runs.map(|run| run.seconds).fold(0.0, f64::max);
     end - now.as_secs_f64() < longest * MARGIN
 }

@@ -52,8 +52,6 @@ pub(super) struct Lesson {
 pub(super) struct Assumed {
     /// The names of the nodes.
     pub(super) names: Vec<String>,
-    /// The shape of the default order.
-    pub(super) shape: u64,
     /// The node of each rank in the default order.
     pub(super) node_of: Vec<u32>,
     pub(super) own: Places,
@@ -155,7 +153,7 @@ impl Lesson {
         names: &[String],
     ) -> Result<(u64, &'static str), String> {
         if let Some(relayed) = &self.relayed {
-            return relayed.shape(&mut self.arm, machine);
+            return relayed.shape(&mut self.arm, machine, self.key.build);
         }
         let assumed = self.nodes.as_mut().ok_or("its nodes were unknown before it started")?;
         let were_right = assumed.are(self.arm.as_ref(), machine, names);
@@ -168,8 +166,8 @@ impl Lesson {
             Some(_) if !were_right => {
                 return Err("its ranks were not placed as requested; nothing learned".into());
             }
-            Some(_) => assumed.shape,
-            None => shape(machine.nodes()),
+            Some(_) => shape(&assumed.node_of, self.key.build),
+            None => self.key.shape(machine),
         };
         let moved = if were_right { "" } else { "; its nodes were not those of earlier jobs" };
         Ok((shape, moved))
@@ -183,28 +181,28 @@ impl Lesson {
         // In a reordered grid, other processes do the work of each rank.
         let is_moved = self.arm.as_ref().is_some_and(|arm| matches!(arm.way, Way::Weights(_)));
         let sums = if is_moved { Vec::new() } else { recording.patterns.clone() };
-        let written = self.inputs.written();
+        let (written, build) = (self.inputs.written(), self.key.id());
         move |entry| {
             entry.note_outputs(&written);
             if entry.mpi.is_empty() {
                 entry.mpi = recording.mpi.clone();
             }
             let digest = Some(self.inputs.digest(&entry.outputs));
-            entry.note(Seen { work, sums: &sums, digest, traffic }, &self.guess)
+            entry.note(Seen { work, sums: &sums, digest, build, traffic }, &self.guess)
         }
     }
 
     /// The placement of the next job that does this kind of work, in words.
     fn next(&self, entry: &Entry, kind: u32, machine: &Machine) -> String {
         let guess = Guess { kinds: vec![kind], is_known: true };
-        let found = match Candidates::new(&self.placing, entry, &guess, machine) {
+        let shape = self.key.shape(machine);
+        let found = match Candidates::new(&self.placing, entry, &guess, machine, shape) {
             Ok(found) => found,
             Err(why) => return why,
         };
         let Some(first) = found.first() else {
             return "no placement is predicted to help on these nodes".to_owned();
         };
-        let shape = shape(machine.nodes());
         let conditions = Conditions { shape, in_a_hurry: false, seed: self.key.build };
         let is_next = found.choose(entry, &guess, &conditions).arm > 0;
         let run = match (is_next, entry.kinds.len()) {

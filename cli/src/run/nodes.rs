@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cartograph_core::launcher::{Kind, Line, Role};
-use cartograph_core::learn::{digest, shape};
+use cartograph_core::learn::digest;
 use cartograph_core::machine::Machine;
 
 use super::arms::Means;
@@ -39,8 +39,6 @@ impl From<String> for Refusal {
 pub(super) struct Nodes {
     pub(super) own: Places,
     pub(super) machine: Machine,
-    /// The shape of the machine.
-    pub(super) shape: u64,
     names: Vec<String>,
     pub(super) kept: Kept,
 }
@@ -100,21 +98,14 @@ impl Nodes {
         if is_part(Some(names.len())) {
             return Err(part());
         }
-        let shape = shape(machine.nodes());
-        Ok(Self { own, machine, shape, names, kept })
+        Ok(Self { own, machine, names, kept })
     }
 
     /// The facts about these nodes that the end of the job is compared with.
     pub(super) fn assumed(&self) -> Assumed {
-        let Self { own, machine, shape, names, kept } = self;
+        let Self { own, machine, names, kept } = self;
         let node_of = machine.nodes().to_vec();
-        Assumed {
-            names: names.clone(),
-            shape: *shape,
-            node_of,
-            own: own.clone(),
-            kept: kept.clone(),
-        }
+        Assumed { names: names.clone(), node_of, own: own.clone(), kept: kept.clone() }
     }
 
     /// The start of the job in a placement, once the launcher has been seen to follow it.

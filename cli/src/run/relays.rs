@@ -25,11 +25,12 @@ impl Relayed {
         &self,
         arm: &mut Option<Arm>,
         machine: &Machine,
+        build: u64,
     ) -> Result<(u64, &'static str), String> {
-        let seen = shape(machine.nodes());
+        let seen = shape(machine.nodes(), build);
         let Some(placed) = arm else { return Ok((seen, "")) };
         match self.was_placed() {
-            Some(true) if seen == shape(&placed.node_of) => Ok((self.shape, "")),
+            Some(true) if seen == shape(&placed.node_of, build) => Ok((self.shape, "")),
             Some(true) => Err("its ranks were not placed as requested; nothing learned".into()),
             _ => {
                 *arm = None;

@@ -2,7 +2,7 @@
 //! mapping with the nodes for which the placement was made, and keep their ranks if it differs.
 
 use cartograph_core::launcher::Line;
-use cartograph_core::learn::{Entry, shape};
+use cartograph_core::learn::Entry;
 use cartograph_core::machine::Machine;
 use cartograph_core::pmi::Mapping;
 
@@ -36,7 +36,7 @@ pub(super) fn start(
                 let placed = placer.start(&arm, machine, &[], &file);
                 let placed = placed.map_err(|failure| failure.text).and_then(|start| start);
                 start = placed.map_err(|why| unchanged(&why))?;
-                of = shape(machine.nodes());
+                of = lesson.key.shape(machine);
                 lesson.arm = Some(arm);
             }
         }

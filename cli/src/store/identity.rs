@@ -83,6 +83,17 @@ pub(super) struct Identity {
     pub(super) name: String,
     /// A number for its content.
     pub(super) build: u64,
+    /// True if another program of this name is a build of the same program: not for a text of a shell, nor for an image
+    /// or a script that starts any program.
+    pub(super) is_named: bool,
+    /// A number for its path.
+    pub(super) place: u64,
+}
+
+/// A number for the path of a word, or for the word if it is no file.
+fn place(word: &OsStr) -> u64 {
+    let path = find_program(word).unwrap_or_else(|_| word.into());
+    digest(fs::canonicalize(&path).unwrap_or(path).as_os_str().as_encoded_bytes())
 }
 
 impl Identity {
@@ -94,13 +105,18 @@ impl Identity {
         let program = find_program(&words[at]).map_err(|_| Unidentified::Unreadable)?;
         let mut parts = Parts { build: 0 };
         parts.file(&program)?;
-        Ok(Self { name: name(program.as_os_str()), build: parts.build })
+        Ok(Self {
+            name: name(program.as_os_str()),
+            build: parts.build,
+            is_named: true,
+            place: place(&words[at]),
+        })
     }
 
     /// The program at this index of a command.
     fn find(words: &[OsString], at: usize) -> Result<Self, Unidentified> {
         let mut parts = Parts { build: 0 };
-        let (mut own, mut next) = (None, at);
+        let (mut own, mut next, mut is_named, mut path) = (None, at, true, at);
         // A shell or its script may start what follows.
         let mut goes_on = true;
         while next < words.len() && goes_on {
@@ -110,6 +126,7 @@ impl Identity {
             if own.is_some() && !is_program(&file) {
                 continue;
             }
+            is_named &= own.is_none();
             let command = name(word);
             parts.file(&file)?;
             let interpreter = interpreter(&file);
@@ -120,18 +137,21 @@ impl Identity {
             let is_shell = SHELLS.contains(&&*name(started_by.as_os_str()));
             goes_on = is_shell || is_wrapper(&command);
             let found = if let Some((_, subcommands)) = container(&command) {
+                is_named = false;
                 Some(parts.container(&command, subcommands, &words[next..])?)
             } else if text_option(&command).is_some() {
                 let (name, count) = parts.script(&command, &file, &words[next..])?;
                 next += count;
+                is_named &= name != command;
                 Some(name)
             } else {
                 None
             };
+            path = if own.is_none() { next - 1 } else { path };
             own = own.or(found.or(Some(command)));
         }
         let name = own.ok_or(Unidentified::Unreadable)?;
-        Ok(Identity { name, build: parts.build })
+        Ok(Identity { name, build: parts.build, is_named, place: place(&words[path]) })
     }
 }
 

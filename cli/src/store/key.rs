@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::fs;
 
 use cartograph_core::launcher::named;
-use cartograph_core::learn::digest;
+use cartograph_core::learn::{Build, digest, shape};
+use cartograph_core::machine::Machine;
 use cartograph_traffic::printable;
 
 use super::identity::{Identity, Unidentified};
@@ -19,12 +20,35 @@ pub(crate) struct Key {
     pub(crate) build: u64,
     /// A number for the MPI's library.
     pub(crate) mpi: u64,
+    /// True if another program of this name is another build of it.
+    pub(crate) is_named: bool,
+    /// A number for the program's path.
+    pub(crate) place: u64,
 }
 
 impl Key {
-    /// The start of the names of this program's files.
+    /// The start of the names of files about this build.
     pub(super) fn start(&self) -> String {
         format!("{}-{:016x}-{:08x}", start_of_name(&self.program), self.build, self.mpi >> 32)
+    }
+
+    /// The start and the end of the names of files about this program, between which names may have a build.
+    pub(super) fn ends(&self) -> [String; 2] {
+        let start = match start_of_name(&self.program) {
+            name if self.is_named => name,
+            name => format!("{name}_{:016x}", self.build),
+        };
+        [start, format!("-{:08x}", self.mpi >> 32)]
+    }
+
+    /// The build for an entry.
+    pub(crate) fn id(&self) -> Build {
+        Build { id: self.build, place: self.place }
+    }
+
+    /// A number for nodes in the default order and the build.
+    pub(crate) fn shape(&self, machine: &Machine) -> u64 {
+        shape(machine.nodes(), self.build)
     }
 
     /// The key of a program, under the user's name for it, if any. Arguments and inputs do not count.
@@ -45,10 +69,10 @@ impl Key {
         let mpi = digest(fs::canonicalize(&mpi).unwrap_or(mpi).as_os_str().as_encoded_bytes());
         if let Some(name) = name {
             let build = digest(name.as_bytes());
-            return Ok(Self { program: printable(name), build, mpi });
+            return Ok(Self { program: printable(name), build, mpi, is_named: true, place: build });
         }
-        let Identity { name, build } = Identity::of(words, at, linked.is_some())?;
-        Ok(Self { program: printable(&name), build, mpi })
+        let Identity { name, build, is_named, place } = Identity::of(words, at, linked.is_some())?;
+        Ok(Self { program: printable(&name), build, mpi, is_named, place })
     }
 }
 
@@ -56,7 +80,7 @@ impl Key {
 pub(super) fn start_of_build(words: &[OsString]) -> Option<String> {
     let at = program_at(words)?;
     let linked = linked_mpi(&find_program(&words[at]).ok()?);
-    let Identity { name, build } = Identity::of(words, at, linked.is_some()).ok()?;
+    let Identity { name, build, .. } = Identity::of(words, at, linked.is_some()).ok()?;
     Some(format!("{}-{build:016x}-", start_of_name(&printable(&name))))
 }
 
@@ -117,8 +141,11 @@ mod tests {
         let first = key(&[script("one", "#!/bin/sh\necho 1\n")]);
         assert_eq!(first.program, "app");
         let input = script("input", "data").clone();
-        assert_eq!(first, key(&[script("two", "#!/bin/sh\necho 1\n"), "-x".into(), input]));
-        assert_ne!(first, key(&[script("two", "#!/bin/sh\necho 2\n")]));
+        let elsewhere = key(&[script("two", "#!/bin/sh\necho 1\n"), "-x".into(), input]);
+        assert_eq!((first.build, first.mpi), (elsewhere.build, elsewhere.mpi));
+        assert_ne!(first.place, elsewhere.place);
+        let changed = key(&[script("one", "#!/bin/sh\necho 2\n")]);
+        assert!(changed.build != first.build && changed.place == first.place);
         // Identified by its interpreter.
         let run = key(&["sh".into(), script("two", "echo 1\n"), "input".into()]);
         assert_eq!(run.program, "app");

@@ -79,7 +79,7 @@ pub(crate) struct Verdict {
 
 /// The name of an entry's file.
 fn file(key: &Key, processes: u32) -> String {
-    format!("{}-{processes}{END}", key.start())
+    format!("{}-{processes}{END}", key.ends().concat())
 }
 
 impl Store {
@@ -126,18 +126,46 @@ impl Store {
 
     /// The entry of a program, if it is usable.
     pub(crate) fn entry(&self, key: &Key, processes: u32) -> Option<Entry> {
-        let entry = Entry::parse(&self.text(&file(key, processes)).ok()??).ok()?;
+        let entry = match self.text(&file(key, processes)).ok()? {
+            Some(text) => Entry::parse(&text).ok()?,
+            None => joined(self.of_builds(key, processes))?,
+        };
         (entry.processes == processes).then_some(entry)
     }
 
     /// The entry of a program that was known with one number of processes only.
     pub(crate) fn only_entry(&self, key: &Key) -> Option<Entry> {
-        let start = key.start() + "-";
+        let start = key.ends().concat() + "-";
         let mut own = self.all().into_iter().filter(|(name, _)| name.starts_with(&start));
         match (own.next(), own.next()) {
             (Some((_, entry)), None) => entry.ok(),
             _ => None,
         }
+    }
+
+    /// The entries of an earlier format for each build of a program, with the names of their files, the oldest first.
+    fn of_builds(&self, key: &Key, processes: u32) -> Vec<(String, Entry)> {
+        let [start, end] = key.ends();
+        let is_of = |name: &str| {
+            if !key.is_named {
+                return name == format!("{}-{processes}{END}", key.start());
+            }
+            let build = name.strip_prefix(&start).and_then(|rest| rest.strip_prefix('-'));
+            let build =
+                build.and_then(|rest| rest.strip_suffix(&format!("{end}-{processes}{END}")));
+            build.is_some_and(|build| !build.contains('-'))
+        };
+        let names = fs::read_dir(&self.directory).into_iter().flatten();
+        let names = names.filter_map(|file| file.ok()?.file_name().into_string().ok());
+        let entry = |name: String| {
+            let entry = Entry::parse(&self.text(&name).ok()??).ok()?;
+            Some((name, entry))
+        };
+        let mut found: Vec<_> = names.filter(|name| is_of(name)).filter_map(entry).collect();
+        found.sort_by_key(|(name, _)| {
+            fs::metadata(self.directory.join(name)).and_then(|it| it.modified()).ok()
+        });
+        found
     }
 
     /// All entries, by the names of their files.
@@ -182,18 +210,25 @@ impl Store {
         self.clean();
         let text = self.text(&name);
         let text = text.map_err(|error| format!("{name} cannot be read: {error}"))?;
+        let mut earlier = Vec::new();
         let mut entry = match text.map(|text| Entry::parse(&text)) {
             Some(Ok(entry)) => entry,
             Some(Err(Unusable::Version(version))) => {
                 return Err(format!("{name} has format version {version}; left unchanged"));
             }
             // A damaged file is useless, so it is replaced.
-            Some(Err(Unusable::Wrong(_))) | None => {
-                Entry::new(&key.program, &format!("{:016x}", key.build), processes)
+            Some(Err(Unusable::Wrong(_))) => Entry::new(&key.program, processes),
+            None => {
+                earlier = self.of_builds(key, processes);
+                joined(earlier.clone()).unwrap_or_else(|| Entry::new(&key.program, processes))
             }
         };
+        entry.build = format!("{:016x}", key.build);
         change(&mut entry);
         self.write(&name, &entry.json()).map_err(|error| format!("{name}: {error}"))?;
+        for (name, _) in earlier {
+            let _ = fs::remove_file(self.directory.join(name));
+        }
         Ok(entry)
     }
 
@@ -221,11 +256,19 @@ impl Store {
         Ok(())
     }
 
-    /// Removes an entry, and the verdict of `cartograph try` on its build.
+    /// Removes an entry, and the verdicts of `cartograph try` on its builds.
     pub(crate) fn forget(&self, name: &str) -> io::Result<()> {
         let _lock = self.lock();
-        if let Some((start, _)) = name.rsplit_once('-') {
-            let _ = fs::remove_file(self.directory.join(VERDICTS).join(format!("{start}{END}")));
+        let parts: Vec<&str> = name.split('-').collect();
+        if let [program, .., mpi, _] = parts[..] {
+            let folder = self.directory.join(VERDICTS);
+            for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let verdict = file.file_name().to_string_lossy().into_owned();
+                let is_of = verdict.starts_with(&format!("{program}-"));
+                if is_of && verdict.ends_with(&format!("-{mpi}{END}")) {
+                    let _ = fs::remove_file(file.path());
+                }
+            }
         }
         fs::remove_file(self.directory.join(name))
     }
@@ -364,6 +407,15 @@ impl Store {
             let _ = fs::remove_dir_all(path);
         }
     }
+}
+
+/// One entry with the facts of several.
+fn joined(entries: Vec<(String, Entry)>) -> Option<Entry> {
+    let all = entries.into_iter().map(|(_, entry)| entry);
+    all.reduce(|mut all, entry| {
+        all.absorb(entry);
+        all
+    })
 }
 
 /// The start of the names of folders of jobs on this node since it was booted.

@@ -7,7 +7,7 @@ use super::*;
 use crate::runs::command::Launch;
 
 fn key() -> Key {
-    Key { program: "my app".into(), build: 7, mpi: 1 << 40 }
+    Key { program: "my app".into(), build: 7, mpi: 1 << 40, is_named: true, place: 3 }
 }
 
 fn store() -> (tempfile::TempDir, Store) {
@@ -21,6 +21,8 @@ fn entries_are_the_owners_and_written_whole() {
     let (_directory, store) = store();
     store.update(&key(), 16, |entry| entry.mpi = "some MPI".into()).unwrap();
     store.update(&key(), 8, |_| {}).unwrap();
+    store.update(&Key { mpi: 2 << 40, ..key() }, 16, |_| {}).unwrap();
+    // Another build is in the same file.
     store.update(&Key { build: 8, ..key() }, 16, |_| {}).unwrap();
     let all = store.all();
     assert_eq!(all.len(), 3, "{all:?}");
@@ -50,11 +52,39 @@ fn what_a_later_version_wrote_is_left_alone() {
     let (_directory, store) = store();
     store.update(&key(), 16, |_| {}).unwrap();
     let file = store.directory.join(file(&key(), 16));
-    let later = fs::read_to_string(&file).unwrap().replace("\"schema\":3", "\"schema\":9");
+    let later = fs::read_to_string(&file).unwrap().replace("\"schema\":4", "\"schema\":9");
     fs::write(&file, &later).unwrap();
     let why = store.update(&key(), 16, |_| panic!("not asked")).unwrap_err();
     assert!(why.contains("version 9"), "{why}");
     assert_eq!(fs::read_to_string(&file).unwrap(), later);
+}
+
+/// Each build had a file of its own.
+#[test]
+fn what_an_earlier_version_wrote_is_used() {
+    let (_directory, store) = store();
+    let old = |build: u64| {
+        let old = format!("my_app-{build:016x}-00000100-16.json");
+        store.directory.join(old)
+    };
+    let aside = store.directory.join("aside");
+    for (build, runs) in [(7, 5), (8, 6)] {
+        store.update(&Key { build, ..key() }, 16, |entry| entry.totals.runs = runs).unwrap();
+        let to = if build == 7 { aside.clone() } else { old(build) };
+        fs::rename(store.directory.join(file(&key(), 16)), to).unwrap();
+    }
+    fs::rename(aside, old(7)).unwrap();
+    fs::write(store.directory.join("my_app-0000000000000009-00000100-8.json"), "{").unwrap();
+    let runs = |key: &Key| store.entry(key, 16).map(|entry| entry.totals.runs);
+    assert_eq!(runs(&Key { build: 9, ..key() }), Some(11));
+    assert_eq!(runs(&Key { mpi: 2 << 40, ..key() }), None);
+    assert_eq!(runs(&Key { program: "my".into(), ..key() }), None);
+    // Another text of a shell is another program.
+    let text = |build| Key { build, is_named: false, ..key() };
+    assert_eq!([7, 9].map(|build| runs(&text(build))), [Some(5), None]);
+    assert_eq!(store.all().len(), 3);
+    assert_eq!(count(&store).unwrap().totals.runs, 12);
+    assert_eq!((runs(&key()), store.all().len()), (Some(12), 2));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use cartograph_core::launcher::Line;
 use cartograph_core::learn::measure::{median, paired_gain};
-use cartograph_core::learn::{CLAIMED, Entry, Gain, Guess, Past, SHOWN, Seen, Traffic, shape};
+use cartograph_core::learn::{CLAIMED, Entry, Gain, Guess, Past, SHOWN, Seen, Traffic};
 use cartograph_core::replay::Link;
 use serde_json::{Value, json};
 
@@ -93,14 +93,14 @@ fn keep(
 ) -> core::result::Result<(), String> {
     let Recorded { recording, machine, key, inputs, .. } = recorded;
     let key = key.as_ref().ok_or("cannot read the program")?;
-    let (shape, nodes) = (shape(machine.nodes()), machine.node_sizes().len() as u32);
+    let (shape, nodes) = (key.shape(machine), machine.node_sizes().len() as u32);
     let change = |entry: &mut Entry| {
         let mut traffic = Traffic::new(recording);
         traffic.network = forecast.fitted.map(|Link { latency, bandwidth }| (latency, bandwidth));
         entry.note_outputs(&inputs.written());
         let digest = Some(inputs.digest(&entry.outputs));
         let (work, sums, traffic) = (recording.work, &recording.patterns[..], Some(traffic));
-        let seen = Seen { work, sums, digest, traffic };
+        let seen = Seen { work, sums, digest, build: key.id(), traffic };
         let noted = entry.note(seen, &Guess::default());
         if entry.mpi.is_empty() {
             entry.mpi = recording.mpi.clone();

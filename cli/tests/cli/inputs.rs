@@ -176,6 +176,36 @@ fn other_work_with_known_arguments_is_noticed_and_recorded() {
 }
 
 #[test]
+fn a_new_build_is_placed_by_what_the_last_one_did() {
+    let jobs = Inputs::new("built");
+    jobs.run("columns.in", ("", ""));
+    assert!(jobs.is_placed("columns.in"));
+    for _ in 0..4 {
+        jobs.run("columns.in", ("", ""));
+    }
+    let build = |number: u32| {
+        let text = format!("{PROLOGUE}# build {number}\n{PROGRAM}");
+        jobs.bench.script("program", &text);
+    };
+    build(2);
+    let (seen, said) = jobs.run("columns.in", ("", ""));
+    assert_eq!(seen, "columns placed work\n", "{said}");
+    // Times of different builds are not compared.
+    has(&said, " (predicted ");
+    // One that does other work is placed by its own messages from then on.
+    build(3);
+    let (seen, said) = jobs.run("columns.in", ("KIND", "rows"));
+    assert_eq!(seen, "rows placed work\n", "{said}");
+    has(&said, "; it did other work than before, so the next such run is recorded");
+    assert_eq!(jobs.run("columns.in", ("KIND", "rows")).0, "rows  calls\n");
+    for _ in 0..4 {
+        let (seen, said) = jobs.run("columns.in", ("KIND", "rows"));
+        assert!(!seen.contains("placed"), "{seen}{said}");
+    }
+    assert_eq!(jobs.known()["inputs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn a_program_that_always_fails_is_recorded_once() {
     // In the end, or before MPI_Finalize.
     for code in ["1", "9"] {

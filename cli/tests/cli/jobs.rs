@@ -303,7 +303,7 @@ fn a_job_runs_if_its_store_is_broken() {
     let store = jobs.bench.directory.join("store");
     let entry = fs::read_dir(&store).unwrap().flatten().map(|entry| entry.path());
     let entry = { entry }.find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
-    let later = fs::read_to_string(&entry).unwrap().replace("\"schema\":3", "\"schema\":9");
+    let later = fs::read_to_string(&entry).unwrap().replace("\"schema\":4", "\"schema\":9");
     fs::write(&entry, &later).unwrap();
     let (seen, said) = jobs.run("");
     assert_eq!(seen, UNMOVED, "{said}");

@@ -9,7 +9,7 @@ use cartograph_traffic::{Call, Recording, Scale, host_name, is_host_name};
 
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
-use crate::learn::{Conditions, Entry, Guess, Past, Placement, Seen, gain};
+use crate::learn::{Build, Conditions, Entry, Guess, Past, Placement, Seen, gain};
 use crate::machine::Machine;
 use crate::machine::address::{MOST_ABOVE, ReportedAddress, host_number};
 use crate::machine::network::NetworkMapFile;
@@ -177,7 +177,8 @@ pub fn entry(data: &[u8]) {
         }
     }
     assert!(entry.hours().0 >= 0.0);
-    let noted = entry.note(Seen { digest: Some(1), ..Seen::default() }, &entry.guess(Some(1)));
+    let noted = entry
+        .note(Seen { digest: Some(1), ..Seen::default() }, &entry.guess(Some(1), Build::default()));
     entry.add(Past { kind: noted.kind, ..run });
 }
 

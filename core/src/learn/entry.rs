@@ -3,16 +3,19 @@
 use cartograph_shim::splitmix::mix;
 use serde::{Deserialize, Serialize};
 
-use super::kind::Kind;
+use super::kind::{Kind, units};
 
 /// The version of the format. It increases when a field changes its meaning or is removed, not when one is added.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 
 /// The most runs that are kept; sums cover all runs.
 pub(super) const MOST_RUNS: usize = 300;
 
 /// The most arguments that are known to name files that jobs write.
 const MOST_OUTPUTS: usize = 100;
+
+/// The most numbers of builds and paths that are kept.
+const MOST_ORIGINS: usize = 100;
 
 /// The most failures that are kept.
 const MOST_FAILED: usize = 100;
@@ -24,7 +27,7 @@ pub struct Entry {
     pub schema: u32,
     /// The name of the program's file, or the user's name for it.
     pub program: String,
-    /// A number for the build.
+    /// A number for the last build.
     pub build: String,
     /// The number of processes.
     pub processes: u32,
@@ -40,6 +43,9 @@ pub struct Entry {
     /// The number of the next kind.
     #[serde(default)]
     pub(super) next_id: u32,
+    /// The numbers of the builds and of the paths that the program had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) origins: Vec<u64>,
     /// The numbers of arguments that name files that jobs write: these are no inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<u64>,
@@ -55,6 +61,15 @@ pub struct Entry {
     pub(super) failed: Vec<(String, u64)>,
 }
 
+/// A build of a program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Build {
+    /// A number for its content.
+    pub id: u64,
+    /// A number for its path.
+    pub place: u64,
+}
+
 /// A completed run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Past {
@@ -68,7 +83,8 @@ pub struct Past {
     pub made_for: u32,
     /// Its predicted gain; 1 for the default order.
     pub predicted: f64,
-    /// The shape of the nodes in the default order, as computed by [`shape`].
+    /// The shape of the nodes in the default order and the build, as computed by [`shape`]: only runs of one build are
+    /// compared with each other.
     pub shape: u64,
     /// The number of nodes.
     pub nodes: u32,
@@ -109,27 +125,44 @@ pub fn digest(bytes: &[u8]) -> u64 {
     rest.iter().fold(all, |digest, byte| mix(digest ^ u64::from(*byte)))
 }
 
-/// A hash of the nodes of ranks, regardless of their names: equal for jobs whose ranks share nodes in the same way.
-pub fn shape(node_of: &[u32]) -> u64 {
+/// A hash of the nodes of ranks, regardless of their names, and of a build: equal for jobs of that build whose ranks share
+/// nodes in the same way.
+pub fn shape(node_of: &[u32], build: u64) -> u64 {
     let mut number = std::collections::HashMap::new();
-    node_of.iter().fold(0, |digest, node| {
+    let nodes = node_of.iter().fold(0, |digest, node| {
         let next = number.len() as u64;
         mix(digest ^ *number.entry(node).or_insert(next))
-    })
+    });
+    of_build(nodes, build)
+}
+
+/// Adds numbers to a list of the last ones.
+fn note(known: &mut Vec<u64>, numbers: &[u64], most: usize) {
+    for number in numbers {
+        known.retain(|known| known != number);
+        known.push(*number);
+    }
+    known.drain(..known.len().saturating_sub(most));
+}
+
+/// The number for a build with another number.
+pub(super) fn of_build(number: u64, build: u64) -> u64 {
+    mix(number ^ build)
 }
 
 impl Entry {
     /// An empty entry.
-    pub fn new(program: &str, build: &str, processes: u32) -> Self {
+    pub fn new(program: &str, processes: u32) -> Self {
         Self {
             schema: SCHEMA,
             program: program.to_owned(),
-            build: build.to_owned(),
+            build: String::new(),
             processes,
             mpi: String::new(),
             nodes: String::new(),
             kinds: Vec::new(),
             next_id: 0,
+            origins: Vec::new(),
             outputs: Vec::new(),
             runs: Vec::new(),
             totals: Totals::default(),
@@ -139,13 +172,17 @@ impl Entry {
 
     /// Notes arguments that name files that a job has written.
     pub fn note_outputs(&mut self, arguments: &[u64]) {
-        for argument in arguments {
-            if !self.outputs.contains(argument) {
-                self.outputs.push(*argument);
-            }
-        }
-        let before = self.outputs.len().saturating_sub(MOST_OUTPUTS);
-        self.outputs.drain(..before);
+        note(&mut self.outputs, arguments, MOST_OUTPUTS);
+    }
+
+    /// Notes a build that a job had.
+    pub(super) fn note_build(&mut self, Build { id, place }: Build) {
+        note(&mut self.origins, &[id, place], MOST_ORIGINS);
+    }
+
+    /// True if a build is one that jobs had, or has the path of one.
+    pub(super) fn has_built(&self, Build { id, place }: Build) -> bool {
+        [id, place].iter().any(|number| self.origins.contains(number))
     }
 
     /// Records that a run failed.
@@ -172,6 +209,40 @@ impl Entry {
         self.totals.runs = self.totals.runs.saturating_add(1);
         self.runs.push(run);
         if self.runs.len() > MOST_RUNS {
+            self.forget_run(0);
+        }
+    }
+
+    /// Adds the facts of an entry for the same program. Its kinds get other numbers.
+    pub fn absorb(&mut self, other: Self) {
+        let mut numbers = Vec::new();
+        for mut kind in other.kinds {
+            let same = self.kinds.iter_mut().find(|own| own.did(&kind.work, &kind.pattern, false));
+            let (from, to, ratio);
+            if let Some(own) = same {
+                (from, to, ratio) = (kind.id, own.id, units(&kind.work, &own.work));
+                own.absorb(kind);
+            } else {
+                (from, to, ratio) = (kind.id, self.next_id, 1.0);
+                self.next_id += 1;
+                kind.id = to;
+                self.kinds.push(kind);
+            }
+            numbers.push((from, to, ratio));
+        }
+        let number = |id: u32| numbers.iter().find(|(from, ..)| *from == id);
+        for run in other.runs {
+            let Some((_, kind, ratio)) = number(run.kind) else { continue };
+            let made_for = number(run.made_for).map_or(*kind, |(_, to, _)| *to);
+            self.runs.push(Past { kind: *kind, made_for, units: run.units * ratio, ..run });
+        }
+        self.note_outputs(&other.outputs);
+        note(&mut self.origins, &other.origins, MOST_ORIGINS);
+        let Totals { runs, saved, lost } = other.totals;
+        self.totals.runs = self.totals.runs.saturating_add(runs);
+        self.totals.saved += saved;
+        self.totals.lost += lost;
+        while self.runs.len() > MOST_RUNS {
             self.forget_run(0);
         }
     }

@@ -2,7 +2,7 @@
 
 use cartograph_traffic::Work;
 
-use super::entry::Entry;
+use super::entry::{Build, Entry, of_build};
 use super::kind::{Kind, pattern, units};
 use super::traffic::Traffic;
 
@@ -34,6 +34,8 @@ pub struct Seen<'a> {
     pub sums: &'a [i64],
     /// The digest of its arguments and inputs, if known.
     pub digest: Option<u64>,
+    /// Its build.
+    pub build: Build,
     /// Its traffic, if that was recorded.
     pub traffic: Option<Traffic>,
 }
@@ -66,10 +68,23 @@ impl Entry {
         self.kinds.iter().find(|kind| kind.id == id)
     }
 
-    /// Guesses the kind of the next job from the digest of its arguments and inputs.
-    pub fn guess(&self, digest: Option<u64>) -> Guess {
-        let had = |kind: &&Kind| kind.digests.iter().any(|(known, _)| Some(*known) == digest);
-        let known: Vec<&Kind> = self.kinds.iter().filter(had).collect();
+    /// Guesses the kind of the next job from the digest of its arguments and inputs: from jobs of its build, otherwise
+    /// from those of earlier builds. A program of the same name with another path may be another program.
+    pub fn guess(&self, digest: Option<u64>, build: Build) -> Guess {
+        if !self.has_built(build) && !self.origins.is_empty() {
+            return Guess::default();
+        }
+        let with = |digests: fn(&Kind) -> &[(u64, u32)], wanted: u64| -> Vec<&Kind> {
+            let had = |kind: &&Kind| digests(kind).iter().any(|(known, _)| *known == wanted);
+            self.kinds.iter().filter(had).collect()
+        };
+        let mut known = Vec::new();
+        if let Some(digest) = digest {
+            known = with(|kind| &kind.of_builds, of_build(digest, build.id));
+            if known.is_empty() {
+                known = with(|kind| &kind.digests, digest);
+            }
+        }
         let is_known = !known.is_empty();
         let may_be = match &self.kinds[..] {
             _ if is_known => known,
@@ -88,7 +103,8 @@ impl Entry {
     /// Notes the kind of a completed run, which is added if it is new. Without weighted sums, it is one of the guessed
     /// kinds rather than another with as much work.
     pub fn note(&mut self, seen: Seen<'_>, guess: &Guess) -> Noted {
-        let Seen { work, sums, digest, traffic } = seen;
+        let Seen { work, sums, digest, build, traffic } = seen;
+        self.note_build(build);
         let pattern = pattern(sums, work.bytes);
         let (guessed, others): (Vec<usize>, Vec<usize>) =
             (0..self.kinds.len()).partition(|at| guess.kinds.contains(&self.kinds[*at].id));
@@ -117,27 +133,13 @@ impl Entry {
         kind.last = self.totals.runs;
         let (id, units) = (kind.id, units(&work, &kind.work));
         if let Some(digest) = digest {
-            self.note_input(id, digest);
+            note_input(&mut self.kinds, |kind| &mut kind.digests, id, digest);
+            note_input(&mut self.kinds, |kind| &mut kind.of_builds, id, of_build(digest, build.id));
         }
         if found.is_none() || is_recorded {
             self.fit(id);
         }
         Noted { kind: id, units, is_new: found.is_none(), is_recorded }
-    }
-
-    fn note_input(&mut self, id: u32, digest: u64) {
-        for kind in &mut self.kinds {
-            let known = kind.digests.iter_mut().find(|(known, _)| *known == digest);
-            match known {
-                Some((_, missed)) => *missed = if kind.id == id { 0 } else { *missed + 1 },
-                None if kind.id == id => kind.digests.push((digest, 0)),
-                None => {}
-            }
-            kind.digests.retain(|(_, missed)| *missed < MISSES);
-            if kind.digests.len() > MOST_DIGESTS {
-                kind.digests.remove(0);
-            }
-        }
     }
 
     /// Forgets the least recently used kinds until the entry is small enough.
@@ -148,6 +150,33 @@ impl Entry {
             let Some(old) = old.min_by_key(|kind| kind.last).map(|kind| kind.id) else { return };
             self.kinds.retain(|kind| kind.id != old);
             self.forget_runs_of(old);
+        }
+    }
+}
+
+/// Notes the digest of an input among those of its kind.
+fn note_input(
+    kinds: &mut [Kind],
+    digests: fn(&mut Kind) -> &mut Vec<(u64, u32)>,
+    id: u32,
+    digest: u64,
+) {
+    for kind in kinds {
+        let is_own = kind.id == id;
+        let known = digests(kind);
+        let at = known.iter().position(|(known, _)| *known == digest);
+        match at {
+            // The last to be forgotten.
+            _ if is_own => {
+                at.map(|at| known.remove(at));
+                known.push((digest, 0));
+            }
+            Some(at) => known[at].1 += 1,
+            None => {}
+        }
+        known.retain(|(_, missed)| *missed < MISSES);
+        if known.len() > MOST_DIGESTS {
+            known.remove(0);
         }
     }
 }

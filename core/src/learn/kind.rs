@@ -30,9 +30,12 @@ pub struct Kind {
     /// The traffic, once a run of it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
-    /// The digests of its inputs, each with the number of jobs of another kind that had it since.
+    /// The digests of its inputs, whatever the build, each with the number of jobs of another kind that had it since.
     #[serde(default)]
     pub(super) digests: Vec<(u64, u32)>,
+    /// The same for the inputs of builds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) of_builds: Vec<(u64, u32)>,
     /// The program's number of runs at its last run.
     #[serde(default)]
     pub(super) last: u64,
@@ -40,7 +43,22 @@ pub struct Kind {
 
 impl Kind {
     pub(super) fn new(id: u32, work: Work) -> Self {
-        Self { id, work, pattern: Vec::new(), traffic: None, digests: Vec::new(), last: 0 }
+        Self {
+            id,
+            work,
+            pattern: Vec::new(),
+            traffic: None,
+            digests: Vec::new(),
+            of_builds: Vec::new(),
+            last: 0,
+        }
+    }
+
+    /// Adds the facts of an equal kind.
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.traffic = self.traffic.take().or(other.traffic);
+        self.digests.extend(other.digests);
+        self.of_builds.extend(other.of_builds);
     }
 
     /// True if a run did this kind of work: the same, or if that is likely by its pattern or by a guess, a multiple.

@@ -18,7 +18,7 @@ mod stored;
 mod traffic;
 mod windows;
 
-pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
+pub use entry::{Build, Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
 pub use evidence::{CLAIMED, Run, SHOWN, gain, is_compared, median_times};
 pub use guess::{Guess, Noted, Seen};
 pub use history::Placement;

@@ -1,13 +1,16 @@
-//! The file of an entry, in the present format and in the previous one.
+//! The file of an entry, in the present format and in earlier ones.
 
 use cartograph_traffic::{Work, partner_weight};
 use serde::Deserialize;
 
-use super::entry::{Entry, MOST_RUNS, Past, SCHEMA, Totals, Unusable};
+use super::entry::{Entry, MOST_RUNS, Past, SCHEMA, Totals, Unusable, of_build};
 use super::kind::{Kind, pattern};
 use super::traffic::Traffic;
 
-/// The version of the previous format, in which a program had one traffic, and inputs were distinguished by their work.
+/// The version of the format in which each build had an entry.
+const BUILD_SCHEMA: u32 = 3;
+
+/// The version of the format in which a program had one traffic, and inputs were distinguished by their work.
 const OLD_SCHEMA: u32 = 2;
 
 impl Entry {
@@ -33,7 +36,8 @@ impl Entry {
         let Version { schema } = serde_json::from_str(text).map_err(wrong)?;
         let entry: Self = match schema {
             SCHEMA => serde_json::from_str(text).map_err(wrong)?,
-            OLD_SCHEMA => serde_json::from_str::<Old>(text).map_err(wrong)?.entry(),
+            BUILD_SCHEMA => serde_json::from_str::<Self>(text).map_err(wrong)?.of_one_build(),
+            OLD_SCHEMA => serde_json::from_str::<Old>(text).map_err(wrong)?.entry().of_one_build(),
             other => return Err(Unusable::Version(other)),
         };
         let orders = entry.runs.iter().map(|run| &run.order);
@@ -54,6 +58,15 @@ impl Entry {
             return Err(Unusable::Wrong("has an invalid run".to_owned()));
         }
         Ok(entry)
+    }
+
+    /// An entry of an earlier format, whose runs are all of its build.
+    fn of_one_build(mut self) -> Self {
+        let build = u64::from_str_radix(&self.build, 16).unwrap_or_default();
+        self.runs.iter_mut().for_each(|run| run.shape = of_build(run.shape, build));
+        self.origins = vec![build];
+        self.schema = SCHEMA;
+        self
     }
 }
 
@@ -89,7 +102,7 @@ impl Old {
     /// The entry in the present format. The traffic is that of the first work.
     fn entry(self) -> Entry {
         let Self { program, build, processes, mpi, traffic, works, runs, totals, failed } = self;
-        let mut entry = Entry { mpi, totals, failed, ..Entry::new(&program, &build, processes) };
+        let mut entry = Entry { build, mpi, totals, failed, ..Entry::new(&program, processes) };
         entry.kinds = (0..).zip(works).map(|(id, work)| Kind::new(id, work)).collect();
         entry.next_id = entry.kinds.len() as u32;
         if let Some(first) = entry.kinds.first_mut() {

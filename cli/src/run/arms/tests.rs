@@ -15,7 +15,7 @@ fn what_was_measured_comes_first() {
         node_of: vec![0, 0, 1, 1],
     };
     let others = || [("first", 1.5), ("second", 1.4), ("third", 1.3), ("slower", 0.9)];
-    let mut entry = Entry::new("app", "abc", 4);
+    let mut entry = Entry::new("app", 4);
     let best = |entry: &Entry| -> Vec<String> {
         let others = others().map(|(order, predicted)| arm(order, predicted, Way::Launcher)).into();
         best(entry, 0, 7, others).into_iter().map(|arm| arm.order).collect()
@@ -94,7 +94,7 @@ fn halo(sides: [u32; 3]) -> Recording {
 #[test]
 fn jobs_of_thousands_of_ranks_are_replayed() {
     let sides = [20, 12, 10];
-    let mut entry = Entry::new("app", "abc", sides.iter().product());
+    let mut entry = Entry::new("app", sides.iter().product());
     let traffic = Some(traffic(&halo(sides)));
     entry.note(Seen { traffic, ..Seen::default() }, &Guess::default());
     let entry = Entry::parse(&entry.json()).unwrap();

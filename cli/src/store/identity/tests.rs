@@ -17,7 +17,7 @@ fn file(directory: &Path, name: &str, text: &str) -> OsString {
 fn find(words: &[&OsStr]) -> Result<(String, u64), Unidentified> {
     let words: Vec<OsString> = words.iter().map(|word| word.to_os_string()).collect();
     let found = Identity::find(&words, program_at(&words).unwrap());
-    found.map(|Identity { name, build }| (name, build))
+    found.map(|Identity { name, build, .. }| (name, build))
 }
 
 #[test]
@@ -66,6 +66,26 @@ fn texts_modules_and_containers_are_programs_of_their_own() {
     assert_eq!(words("bash -s"), Err(Unidentified::Any("bash".into())));
     let error = words("bash").unwrap_err().to_string();
     assert_eq!(error, "bash may run any program; name this one with --as NAME");
+}
+
+#[test]
+fn builds_of_a_program_have_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| file(directory.path(), name, "#!/bin/true\n").into_string().unwrap();
+    let [app, script, starter, apptainer, image] =
+        ["app", "x.py", "starter", "apptainer", "image.sif"].map(file);
+    fs::write(&starter, "#!/bin/sh\n").unwrap();
+    let is_named = |text: &str| {
+        let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
+        Identity::find(&words, program_at(&words).unwrap()).unwrap().is_named
+    };
+    for text in [app.clone(), format!("{starter} input"), format!("nice -n 5 bash {script} 1")] {
+        assert!(is_named(&text), "{text}");
+    }
+    let shell = "bash -c ./app".to_owned();
+    for text in [shell, format!("{starter} {app}"), format!("{apptainer} exec {image} ./app")] {
+        assert!(!is_named(&text), "{text}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn run(order: &str, shape: u64, seconds: f64) -> Past {
 }
 
 fn entry() -> Entry {
-    let mut entry = Entry::new("app", "abc", 16);
+    let mut entry = Entry::new("app", 16);
     let work = Work { messages: 1000, bytes: 1_000_000, collectives: 5 };
     entry.note(Seen { work, digest: Some(1 << 60), ..Seen::default() }, &Guess::default());
     entry
@@ -23,7 +23,7 @@ fn an_entry_is_written_and_read() {
     assert_eq!(Entry::parse(&entry.json()), Ok(entry.clone()));
     assert_eq!(entry.totals.runs, 2);
     let refused = |text: &str| Entry::parse(text).unwrap_err().to_string();
-    assert!(refused(&entry.json().replace("\"schema\":3", "\"schema\":1")).contains("version 1"));
+    assert!(refused(&entry.json().replace("\"schema\":4", "\"schema\":1")).contains("version 1"));
     assert!(refused(&entry.json().replace("app", "\\u001b[2J")).contains("control"));
     assert!(refused(&entry.json().replace("1800.0", "-1.0")).contains("invalid run"));
     assert!(refused(&entry.json().replace("\"kind\":0", "\"kind\":9")).contains("invalid run"));
@@ -57,7 +57,7 @@ fn an_entry_of_the_previous_format_keeps_what_was_learned() {
     assert!(entry.hours().0 >= 1.5);
     let blocks = Placement { kind: 0, order: "blocks".into() };
     // The first run is a warm-up.
-    assert_eq!(entry.runs_of(0, 7, &[blocks]).len(), 2);
+    assert_eq!(entry.runs_of(0, of_build(7, 0xabc), &[blocks]).len(), 2);
     assert!(entry.kind(0).unwrap().traffic.is_some() && entry.kind(1).unwrap().traffic.is_none());
     // Its pattern is known.
     let work = Work { messages: 2, bytes: 1000, collectives: 1 };
@@ -66,6 +66,33 @@ fn an_entry_of_the_previous_format_keeps_what_was_learned() {
     assert_eq!(entry.note(Seen { work, sums: &weighted, ..Seen::default() }, &guess).kind, 0);
     let others = [700 * partner_weight(0, 1) + 2_000_000, 300 * partner_weight(1, 0)];
     assert_eq!(entry.note(Seen { work, sums: &others, ..Seen::default() }, &guess).kind, 2);
+}
+
+#[test]
+fn entries_of_builds_become_one() {
+    let traffic = Some(Traffic::default());
+    let work = Work { messages: 1000, bytes: 1_000_000, collectives: 5 };
+    let of = |build: &str, work, order: &str| {
+        let mut entry = Entry { build: build.into(), ..Entry::new("app", 16) };
+        let seen = Seen { work, digest: Some(1), traffic: traffic.clone(), ..Seen::default() };
+        entry.note(seen, &Guess::default());
+        entry.add(run(order, 7, 3600.0));
+        entry.totals.saved = 1.0;
+        Entry::parse(&entry.json().replace("\"schema\":4", "\"schema\":3")).unwrap()
+    };
+    let other = Work { bytes: 9_000_000, ..work };
+    let mut entry = of("a", work, "");
+    entry.absorb(of("b", work, "blocks"));
+    entry.absorb(of("c", other, "blocks"));
+    assert_eq!(Entry::parse(&entry.json()), Ok(entry.clone()));
+    assert_eq!((entry.totals.runs, entry.totals.saved), (3, 3.0));
+    assert_eq!(entry.runs.iter().map(|run| run.kind).collect::<Vec<_>>(), [0, 0, 1]);
+    assert_eq!(entry.runs[2].made_for, 1);
+    // Runs of different builds are not compared.
+    let shapes = [0xa, 0xb, 0xc].map(|build| of_build(7, build));
+    assert_eq!(entry.runs.iter().map(|run| run.shape).collect::<Vec<_>>(), shapes);
+    let guess = |id| entry.guess(Some(1), Build { id, place: 0xf }).kinds;
+    assert_eq!((guess(0xa), guess(0xd)), (vec![0, 1], vec![]));
 }
 
 #[test]
@@ -86,9 +113,10 @@ fn a_placement_that_fails_is_not_used_until_the_program_fails_without_it() {
 
 #[test]
 fn shapes_have_no_names() {
-    assert_eq!(shape(&[0, 0, 1, 1]), shape(&[5, 5, 3, 3]));
-    assert_ne!(shape(&[0, 0, 1, 1]), shape(&[0, 1, 0, 1]));
-    assert_ne!(shape(&[0, 0, 1, 1]), shape(&[0, 0, 1]));
+    assert_eq!(shape(&[0, 0, 1, 1], 7), shape(&[5, 5, 3, 3], 7));
+    assert_ne!(shape(&[0, 0, 1, 1], 7), shape(&[0, 1, 0, 1], 7));
+    assert_ne!(shape(&[0, 0, 1, 1], 7), shape(&[0, 0, 1], 7));
+    assert_ne!(shape(&[0, 0, 1, 1], 7), shape(&[0, 0, 1, 1], 8));
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn sums(size: u32, steps: &[(u32, i64)]) -> Vec<i64> {
 
 fn seen(sums: &[i64], bytes: u64) -> Seen<'_> {
     let work = Work { messages: bytes / 100, bytes, collectives: 10 };
-    Seen { work, sums, digest: None, traffic: None }
+    Seen { work, sums, ..Seen::default() }
 }
 
 fn with_digest(digest: u64, seen: Seen<'_>) -> Seen<'_> {
@@ -24,7 +24,7 @@ fn with_digest(digest: u64, seen: Seen<'_>) -> Seen<'_> {
 #[test]
 fn a_kind_is_known_again_by_its_pattern() {
     for size in [4, 16, 1000] {
-        let mut entry = Entry::new("app", "abc", size);
+        let mut entry = Entry::new("app", size);
         let bytes = u64::from(size) * 1000;
         let mut note = |sums: &[i64], bytes| {
             let noted = entry.note(seen(sums, bytes), &Guess::default());
@@ -43,7 +43,7 @@ fn a_kind_is_known_again_by_its_pattern() {
 
 #[test]
 fn runs_of_other_lengths_are_of_the_same_kind() {
-    let mut entry = Entry::new("app", "abc", 8);
+    let mut entry = Entry::new("app", 8);
     let first = sums(8, &[(1, 800), (2, 200)]);
     let longer: Vec<i64> = first.iter().map(|sum| 3 * sum).collect();
     entry.note(seen(&first, 8000), &Guess::default());
@@ -60,18 +60,18 @@ fn runs_of_other_lengths_are_of_the_same_kind() {
 
 #[test]
 fn the_kind_is_guessed_by_the_input() {
-    let mut entry = Entry::new("app", "abc", 8);
+    let mut entry = Entry::new("app", 8);
     let (one, other) = (sums(8, &[(1, 800), (2, 200)]), sums(8, &[(1, 200), (2, 800)]));
     let noted = |entry: &mut Entry, digest, sums: &[i64]| {
         entry.note(with_digest(digest, seen(sums, 8000)), &Guess::default());
         [digest, 99].map(|digest| {
-            let guess = entry.guess(Some(digest));
+            let guess = entry.guess(Some(digest), Build::default());
             (guess.kinds, guess.is_known)
         })
     };
     // No input was noted, as in entries of earlier versions.
     entry.note(Seen { traffic: Some(Traffic::default()), ..seen(&one, 8000) }, &Guess::default());
-    assert_eq!(entry.guess(Some(1)).kinds, [0]);
+    assert_eq!(entry.guess(Some(1), Build::default()).kinds, [0]);
     let nothing = (vec![], false);
     assert_eq!(noted(&mut entry, 1, &one), [(vec![0], true), nothing.clone()]);
     assert_eq!(noted(&mut entry, 2, &one), [(vec![0], true), nothing.clone()]);
@@ -89,21 +89,50 @@ fn the_kind_is_guessed_by_the_input() {
 }
 
 #[test]
+fn a_build_starts_with_the_kinds_of_earlier_ones() {
+    let mut entry = Entry::new("app", 8);
+    let (one, other) = (sums(8, &[(1, 800), (2, 200)]), sums(8, &[(1, 200), (2, 800)]));
+    let note = |entry: &mut Entry, build, sums: &[i64]| {
+        let seen = Seen { build, ..with_digest(1, seen(sums, 8000)) };
+        entry.note(seen, &Guess::default()).kind
+    };
+    let guess = |entry: &Entry, build| entry.guess(Some(1), build).kinds;
+    let build = |id| Build { id, place: 100 };
+    assert_eq!(note(&mut entry, build(1), &one), 0);
+    assert_eq!(guess(&entry, build(2)), [0]);
+    // Another program of the same name, at another path or in place of the first: the two are told apart.
+    assert!(guess(&entry, Build { id: 2, place: 101 }).is_empty());
+    assert_eq!(note(&mut entry, build(2), &other), 1);
+    for _ in 0..2 * MISSES {
+        assert_eq!([1, 2].map(|id| guess(&entry, build(id))), [[0], [1]]);
+        note(&mut entry, build(1), &one);
+        note(&mut entry, build(2), &other);
+    }
+    assert_eq!(guess(&entry, build(3)), [0, 1]);
+    // The digests of all builds do not displace that of the input.
+    for id in 10..10 + 2 * MOST_DIGESTS as u64 {
+        note(&mut entry, build(id), &one);
+    }
+    assert_eq!(guess(&entry, build(3)), [0]);
+    assert_eq!(entry.kind(0).unwrap().of_builds.len(), MOST_DIGESTS);
+}
+
+#[test]
 fn a_kind_without_traffic_is_recorded() {
-    let mut entry = Entry::new("app", "abc", 8);
+    let mut entry = Entry::new("app", 8);
     let sums = sums(8, &[(1, 1000)]);
     let noted = entry.note(Seen { digest: Some(1), ..seen(&sums, 8000) }, &Guess::default());
     assert!(noted.is_new && !noted.is_recorded);
-    assert!(entry.guess(Some(1)).kinds.is_empty());
+    assert!(entry.guess(Some(1), Build::default()).kinds.is_empty());
     let noted = entry.note(with_digest(1, seen(&sums, 8000)), &Guess::default());
     assert!(!noted.is_new && noted.is_recorded);
-    assert_eq!(entry.guess(Some(1)).kinds, [0]);
+    assert_eq!(entry.guess(Some(1), Build::default()).kinds, [0]);
     assert!(!entry.note(with_digest(1, seen(&sums, 8000)), &Guess::default()).is_recorded);
 }
 
 #[test]
 fn a_run_without_sums_is_of_the_guessed_kind() {
-    let mut entry = Entry::new("app", "abc", 8);
+    let mut entry = Entry::new("app", 8);
     for step in [1, 2] {
         let sums = sums(8, &[(step, 1000)]);
         entry.note(with_digest(u64::from(step), seen(&sums, 8000)), &Guess::default());
@@ -120,7 +149,7 @@ fn a_run_without_sums_is_of_the_guessed_kind() {
 
 #[test]
 fn kinds_and_inputs_are_forgotten_in_time() {
-    let mut entry = Entry::new("app", "abc", 64);
+    let mut entry = Entry::new("app", 64);
     let note = |entry: &mut Entry, step, digest| {
         let sums = sums(64, &[(step, 1000)]);
         entry.note(with_digest(digest, seen(&sums, 64_000)), &Guess::default())
@@ -143,7 +172,7 @@ fn kinds_and_inputs_are_forgotten_in_time() {
 #[test]
 fn the_patterns_of_large_jobs_are_small() {
     let size = 10_000;
-    let mut entry = Entry::new("app", "abc", size);
+    let mut entry = Entry::new("app", size);
     for step in 1..=MOST_KINDS as u32 {
         let steps = [(step, 500), (step + 100, 500), (size - step, 500), (size - step - 100, 500)];
         let bytes = u64::from(size) * 2000;

@@ -4,7 +4,7 @@ use super::*;
 use crate::learn::{Guess, Seen};
 
 fn entry() -> Entry {
-    let mut entry = Entry::new("app", "abc", 16);
+    let mut entry = Entry::new("app", 16);
     let work = Work { messages: 1000, bytes: 1_000_000, collectives: 5 };
     entry.note(Seen { work, ..Seen::default() }, &Guess::default());
     entry

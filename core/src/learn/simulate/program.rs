@@ -3,7 +3,7 @@
 use cartograph_shim::splitmix::mix;
 use cartograph_traffic::Work;
 
-use crate::learn::entry::{Entry, Past};
+use crate::learn::entry::{Build, Entry, Past};
 use crate::learn::evidence::{CLAIMED, gain};
 use crate::learn::guess::Seen;
 use crate::learn::history::Placement;
@@ -238,7 +238,7 @@ impl Program {
     /// Simulates this number of jobs.
     pub fn jobs(&self, count: usize, seed: u64) -> History {
         let mut chance = Chance::new(seed);
-        let mut entry = Entry::new("program", "", RANKS);
+        let mut entry = Entry::new("program", RANKS);
         // The kind of the other pattern.
         let mut other = None;
         let (mut lost, mut times) = (Vec::new(), Vec::new());
@@ -247,7 +247,7 @@ impl Program {
         for number in 0..count {
             let job = self.job(number, &mut chance);
             let (work, sums, digest) = self.recording(job);
-            let guess = entry.guess(Some(digest));
+            let guess = entry.guess(Some(digest), Build::default());
             let candidates: Vec<(Placement, f64)> = guess
                 .kinds
                 .iter()
@@ -281,8 +281,10 @@ impl Program {
             let seconds = time * first * self.disturbance(&mut chance);
             let is_recorded = guess.kinds.is_empty() || (!guess.is_known && arm == 0);
             let traffic = is_recorded.then(Traffic::default);
-            let noted =
-                entry.note(Seen { work, sums: &sums, digest: Some(digest), traffic }, &guess);
+            let noted = entry.note(
+                Seen { work, sums: &sums, digest: Some(digest), build: Build::default(), traffic },
+                &guess,
+            );
             if job.is_other {
                 other = Some(noted.kind);
             }

@@ -103,7 +103,7 @@ fn the_calls_of_ten_thousand_ranks_fit_in_an_entry() {
     let sides = [25, 20, 20];
     for (all, periodic) in [(false, false), (true, false), (true, true)] {
         let recording = Recording { windows: halo(sides, all, periodic), ..grid(&sides, false) };
-        let mut entry = Entry::new("app", "abc", recording.size);
+        let mut entry = Entry::new("app", recording.size);
         let traffic = Some(Traffic::new(&recording));
         entry.note(Seen { traffic, ..Seen::default() }, &Guess::default());
         let text = entry.json();
