@@ -38,6 +38,7 @@ pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::Lesson;
 use nodes::{Nodes, Refusal, unchanged};
 pub(crate) use places::{free_cores, print_place};
+pub(crate) use relays::take as takes_relays;
 pub(crate) use start::under;
 use start::{Ended, Signals};
 

@@ -47,7 +47,7 @@ impl Relayed {
 }
 
 /// True if the ranks of this launcher's processes can be changed by relays.
-pub(super) fn take(line: &Line) -> bool {
+pub(crate) fn take(line: &Line) -> bool {
     let by_port =
         || line.options.iter().flat_map(|given| &given.words).any(|word| word == "-pmi-port");
     matches!(line.launcher.kind, Kind::Hydra | Kind::IntelHydra) && !by_port()

@@ -283,6 +283,7 @@ fn write_json(
 ) -> Result<()> {
     let link = forecast.link();
     let placement = recorded.by_launcher.as_ref().map(|(_, placement)| placement.format.name());
+    let placement = if recorded.relays { Ok("relays") } else { placement };
     let levels = recorded.machine.levels().iter();
     let levels: Vec<_> = levels
         .map(|level| json!({"level": level.kind.to_string(), "sizes": level.sizes()}))

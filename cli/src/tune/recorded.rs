@@ -11,7 +11,7 @@ use cartograph_core::machine::Machine;
 use cartograph_traffic::Recording;
 
 use crate::output::{self, Failure, Progress, Result};
-use crate::run::Inputs;
+use crate::run::{Inputs, takes_relays};
 use crate::runs::command::{Launch, printed};
 use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
@@ -29,6 +29,8 @@ pub(super) struct Recorded {
     pub(super) launcher: Option<&'static str>,
     /// The command line and how its launcher places ranks, or why it does not.
     pub(super) by_launcher: core::result::Result<(Line, Placement), String>,
+    /// True if relays place ranks, as `cartograph run` does then.
+    pub(super) relays: bool,
     /// The program in the store, if it can be read.
     pub(super) key: Option<Key>,
     pub(super) inputs: Inputs,
@@ -74,12 +76,13 @@ impl Recorded {
         let (count, mpi) = (launch.launcher.len(), &recording.mpi);
         let line = Line::read(&launch.baseline(), Some(count), printed, Some(mpi));
         let launcher = line.as_ref().ok().map(|line| line.launcher.name);
+        let relays = line.as_ref().is_ok_and(takes_relays);
         let by_launcher = line.map_err(|why| why.to_string()).and_then(|line| {
             let placement = line.placement(mpi, |name| env::var(name).ok());
             placement.map(|placement| (line, placement)).map_err(|why| why.to_string())
         });
         let recorded =
-            Self { recording, machine, names, launch, launcher, by_launcher, key, inputs };
+            Self { recording, machine, names, launch, launcher, by_launcher, relays, key, inputs };
         output::print(&recorded.text())?;
         Ok(recorded)
     }
@@ -108,6 +111,9 @@ impl Recorded {
             let _ = write!(text, ", {} {}", level.groups(), level.kind);
         }
         text + &match &self.by_launcher {
+            _ if self.relays => {
+                "\nranks can be placed by relays between processes and launcher\n".to_owned()
+            }
             Ok((_, placement)) => format!(
                 "\nranks can be placed by the launcher, with a rank file ({})\n",
                 placement.format.name()

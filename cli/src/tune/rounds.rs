@@ -98,7 +98,8 @@ pub(super) fn run(
 ) -> Result<Measured> {
     let runs = |(arm, start): Variant| {
         let on = arm.node_of.iter().map(|node| names[*node as usize].clone());
-        let nodes = (arm.way == Way::Launcher).then(|| on.collect());
+        let is_placed = matches!(arm.way, Way::Launcher | Way::Relay);
+        let nodes = is_placed.then(|| on.collect());
         let dropped = start.as_ref().err().cloned();
         let failed = dropped.is_some();
         let (times, lines, start) = (Vec::new(), Vec::new(), start.ok());

@@ -31,9 +31,10 @@ pub(super) fn choose(
     tries_dims: bool,
     directory: &Path,
 ) -> Result<(Forecast, Vec<Variant>)> {
-    let Recorded { recording, machine, names, launch, by_launcher, .. } = recorded;
+    let Recorded { recording, machine, names, launch, by_launcher, relays, .. } = recorded;
     let options = Options { stop: job::stop(), ..Options::default() };
-    let grid = grid(recording);
+    // Relays give a grid's ranks their places, too.
+    let grid = grid(recording).filter(|_| !relays);
     let ways = Ways { starts: grid.is_none(), grid };
     let forecast = Forecast::new(recording, machine, &options, None, ways, MOST_CALLS);
     let forecast = forecast.ok_or_else(|| {
@@ -52,8 +53,12 @@ pub(super) fn choose(
         output::print(&format!("{line}\n"))?;
     }
     let no_world = exec::check_world(launch.program(), launch.mpi.as_deref()).err();
-    let in_world = by_launcher.is_err() && no_world.is_none();
-    let mut arms = of_forecast(&forecast, machine, in_world);
+    let start = match by_launcher {
+        _ if *relays => Way::Relay,
+        Err(_) if no_world.is_none() => Way::World,
+        _ => Way::Launcher,
+    };
+    let mut arms = of_forecast(&forecast, machine, &start);
     if let (Err(why), true) = (by_launcher, arms.iter().any(|arm| arm.way == Way::World)) {
         output::print(&format!(
             "\nthe launcher does not place ranks: {why}; reordering MPI_COMM_WORLD instead\n"
@@ -79,13 +84,14 @@ pub(super) fn choose(
     Ok((forecast, variants))
 }
 
-/// The default order, and the best of the others; `in_world` if MPI_COMM_WORLD is reordered where the launcher would
-/// place ranks.
-fn of_forecast(forecast: &Forecast, machine: &Machine, in_world: bool) -> Vec<Arm> {
-    let (own, others) = Arm::of_forecast(forecast, machine, &Way::Launcher);
+/// The default order, and the best of the others; `start` is how ranks are started on other nodes.
+fn of_forecast(forecast: &Forecast, machine: &Machine, start: &Way) -> Vec<Arm> {
+    let (own, others) = Arm::of_forecast(forecast, machine, start);
     let mut arms = vec![own];
-    arms.extend(others.into_iter().take(MOST_VARIANTS).filter_map(|arm| {
-        if in_world && arm.way == Way::Launcher { arm.in_world(machine) } else { Some(arm) }
+    arms.extend(others.into_iter().take(MOST_VARIANTS).filter_map(|arm| match arm.way {
+        Way::World => arm.in_world(machine),
+        Way::Relay => arm.relayed(machine),
+        _ => Some(arm),
     }));
     arms
 }

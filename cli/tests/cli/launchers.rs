@@ -65,8 +65,16 @@ fn tunes_with(
 #[test]
 fn options_that_place_ranks_are_removed() {
     for (launcher, words, line) in [
-        (HYDRA5, format!("-launcher fork -hosts {HOSTS} -n 16"), "-launcher fork -n 16 PROGRAM"),
-        (HYDRA5, "-launcher fork -f hosts -ppn 4".into(), "-n 16 -launcher fork PROGRAM"),
+        (
+            HYDRA5,
+            format!("-pmi-port -launcher fork -hosts {HOSTS} -n 16"),
+            "-launcher fork -n 16 PROGRAM",
+        ),
+        (
+            HYDRA5,
+            "-pmi-port -launcher fork -f hosts -ppn 4".into(),
+            "-n 16 -pmi-port -launcher fork PROGRAM",
+        ),
         (ORTERUN, format!("--map-by slot --host {HOSTS} -n 16"), "--rankfile "),
         (ORTERUN, format!("-N 4 --host {HOSTS}"), "-n 16 --host n0:4"),
         (ORTERUN, "--mca rmaps_base_mapping_policy slot -np 16".into(), " -np 16 PROGRAM"),
@@ -144,7 +152,7 @@ fn the_world_is_reordered_if_the_launcher_cannot_place_ranks() {
     for (launcher, words, why) in [
         (
             HYDRA4,
-            format!("-launcher fork -hosts {HOSTS} -n 16"),
+            format!("-pmi-port -launcher fork -hosts {HOSTS} -n 16"),
             "this mpiexec of MPICH has no option -rankmap",
         ),
         (
@@ -170,7 +178,7 @@ fn the_world_is_reordered_if_the_launcher_cannot_place_ranks() {
 #[test]
 fn a_failed_start_is_no_finding() {
     // Neither through the launcher nor through an order of MPI_COMM_WORLD.
-    let line = format!("-launcher fork -hosts {HOSTS} -n 16");
+    let line = format!("-pmi-port -launcher fork -hosts {HOSTS} -n 16");
     let text = tunes_with(false, &[], 1, HYDRA4, &line, BY_PLACES);
     has(&text, "no placement could be tried: ");
     has(&text, "MPI_COMM_WORLD cannot be reordered either: ");
