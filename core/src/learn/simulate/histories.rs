@@ -10,7 +10,7 @@ pub type Measured = (f64, f64);
 pub type Kind = (&'static str, fn(&mut Chance, Measured) -> Program);
 
 /// All kinds.
-pub const KINDS: [Kind; 24] = [
+pub const KINDS: [Kind; 26] = [
     ("as measured", |chance, measured| program(chance, measured)),
     ("no effect", |chance, (_, noise)| no_effect(chance, noise)),
     ("no effect, drift", |chance, (_, noise)| {
@@ -96,6 +96,13 @@ pub const KINDS: [Kind; 24] = [
     ("times of 1 and 3 in turn", |chance, measured| Program {
         rhythm: vec![1.0, 3.0],
         ..any(chance, measured)
+    }),
+    ("a new build every third job", |chance, measured| Program {
+        builds: 3,
+        ..program(chance, measured)
+    }),
+    ("two programs of one name", |chance, measured| {
+        two_inputs(chance, measured, Digests::OfPrograms)
     }),
 ];
 

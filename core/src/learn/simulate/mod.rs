@@ -2,9 +2,11 @@
 //! placement chosen, and its time learned, as `cartograph run` does.
 
 mod histories;
+mod jobs;
 mod program;
 mod summary;
 
 pub use histories::{KINDS, Kind, Measured};
-pub use program::{Chance, Digests, History, Other, Program, Shape, Turns};
+pub use jobs::History;
+pub use program::{Chance, Digests, Other, Program, Shape, Turns};
 pub use summary::{Summary, summary};

@@ -3,16 +3,10 @@
 use cartograph_shim::splitmix::mix;
 use cartograph_traffic::Work;
 
-use crate::learn::entry::{Build, Entry, Past};
-use crate::learn::evidence::{CLAIMED, gain};
-use crate::learn::guess::Seen;
-use crate::learn::history::Placement;
-use crate::learn::policy::Conditions;
-use crate::learn::spent::WINDOW;
-use crate::learn::traffic::Traffic;
+use crate::learn::entry::Build;
 
 /// The number of processes of simulated jobs.
-const RANKS: u32 = 4;
+pub(super) const RANKS: u32 = 4;
 
 /// A program whose jobs are simulated, with all disturbances.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +37,8 @@ pub struct Program {
     pub shapes: Vec<Shape>,
     /// True if no shape recurs.
     pub is_renewed: bool,
+    /// The number of jobs after which the program is built anew; 0 if it never is.
+    pub builds: usize,
 }
 
 /// An input with another pattern.
@@ -80,6 +76,8 @@ pub enum Digests {
     Unknown,
     /// The same for both inputs.
     Ambiguous,
+    /// The same for both, which are two programs of one name and path.
+    OfPrograms,
 }
 
 /// The differences between nodes of one shape and others.
@@ -93,23 +91,6 @@ pub struct Shape {
     pub predicted: f64,
     /// The factor of all times.
     pub factor: f64,
-}
-
-/// A history.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct History {
-    /// The savings from the 11th job on, summed as fractions of the time of each job in the default order.
-    pub saved: f64,
-    /// The savings that were possible.
-    pub could_save: f64,
-    /// The largest fraction of the time of any 20 jobs in the default order that was lost to slower placements.
-    pub lost: f64,
-    /// The fraction of the time in the default order by which jobs from the 21st on were slower; negative if faster.
-    pub slower: f64,
-    /// True if an arm was reported as faster but is not.
-    pub is_wrong: bool,
-    /// True if an arm was rightly reported as faster.
-    pub is_right: bool,
 }
 
 /// Pseudorandom numbers, the same in each run.
@@ -146,22 +127,22 @@ impl Chance {
 
 /// A job: its number, the index of its input, its shape, and whether it has the other pattern.
 #[derive(Debug, Clone, Copy)]
-struct Job {
-    number: usize,
-    input: usize,
-    shape: usize,
-    is_other: bool,
+pub(super) struct Job {
+    pub(super) number: usize,
+    pub(super) input: usize,
+    pub(super) shape: usize,
+    pub(super) is_other: bool,
 }
 
 impl Program {
     /// The time of a job, including disturbances.
     pub fn seconds(&self, arm: usize, number: usize, chance: &mut Chance) -> f64 {
         let job = Job { number, input: 0, shape: 0, is_other: false };
-        self.expected(job) / self.speed(arm, false, job) * self.disturbance(chance)
+        self.expected(job) / self.speed(arm, false, job) * self.disturbance(job, chance)
     }
 
     /// The next job.
-    fn job(&self, number: usize, chance: &mut Chance) -> Job {
+    pub(super) fn job(&self, number: usize, chance: &mut Chance) -> Job {
         let mut turn = |several: usize| (chance.part() * several as f64) as usize;
         let shape = if self.is_renewed { number } else { turn(self.shapes.len()) };
         let input = turn(self.inputs.len());
@@ -174,7 +155,7 @@ impl Program {
     }
 
     /// The time of a job in the default order, without disturbances.
-    fn expected(&self, job: Job) -> f64 {
+    pub(super) fn expected(&self, job: Job) -> f64 {
         let work = self.inputs.get(job.input).copied().unwrap_or(1.0);
         let step = self.step.filter(|(at, _)| job.number >= *at);
         let step = step.map_or(0.0, |(_, factor)| factor.ln());
@@ -187,13 +168,14 @@ impl Program {
     }
 
     /// The disturbances of a job, as a factor.
-    fn disturbance(&self, chance: &mut Chance) -> f64 {
+    pub(super) fn disturbance(&self, job: Job, chance: &mut Chance) -> f64 {
+        let first = self.first.filter(|_| job.number == 0).unwrap_or(1.0);
         let slow = self.slow.filter(|(part, _)| chance.part() < *part);
-        (slow.map_or(0.0, |(_, factor)| factor.ln()) + self.noise * chance.normal()).exp()
+        first * (slow.map_or(0.0, |(_, factor)| factor.ln()) + self.noise * chance.normal()).exp()
     }
 
     /// The speed of an arm, which is made for the other pattern or not, in a job.
-    fn speed(&self, arm: usize, is_for_other: bool, job: Job) -> f64 {
+    pub(super) fn speed(&self, arm: usize, is_for_other: bool, job: Job) -> f64 {
         match self.other {
             _ if arm == 0 => return 1.0,
             Some(other) if job.is_other != is_for_other => return other.across,
@@ -210,13 +192,20 @@ impl Program {
     }
 
     /// The predicted speed of an arm on nodes of a shape.
-    fn predicted(&self, arm: usize, shape: usize) -> f64 {
+    pub(super) fn predicted(&self, arm: usize, shape: usize) -> f64 {
         let part = self.shapes.get(shape).map_or(1.0, |shape| shape.predicted);
         self.predicted[arm].powf(part)
     }
 
+    /// The build of a job's program.
+    pub(super) fn build(&self, job: Job) -> Build {
+        let is_program = self.other.is_some_and(|other| other.digests == Digests::OfPrograms);
+        let builds = job.number.checked_div(self.builds).unwrap_or(0) as u64;
+        Build { id: 2 * builds + u64::from(is_program && job.is_other), place: 0 }
+    }
+
     /// The recording of a job: its work, and the weighted sums of ranks.
-    fn recording(&self, job: Job) -> (Work, Vec<i64>, u64) {
+    pub(super) fn recording(&self, job: Job) -> (Work, Vec<i64>, u64) {
         let length = self.inputs.get(job.input).copied().unwrap_or(1.0);
         let (pattern, bytes, digests) = match self.other {
             Some(other) if job.is_other => (1, other.bytes, other.digests),
@@ -229,93 +218,9 @@ impl Program {
         let digest = match digests {
             Digests::Known => pattern << 32 | job.input as u64,
             Digests::Unknown => 1 << 40 | job.number as u64,
-            Digests::Ambiguous => 0,
+            Digests::Ambiguous | Digests::OfPrograms => 0,
         };
         let messages = (1000.0 * length) as u64;
         (Work { messages, bytes: bytes as u64, collectives: 0 }, sums, digest)
-    }
-
-    /// Simulates this number of jobs.
-    pub fn jobs(&self, count: usize, seed: u64) -> History {
-        let mut chance = Chance::new(seed);
-        let mut entry = Entry::new("program", RANKS);
-        // The kind of the other pattern.
-        let mut other = None;
-        let (mut lost, mut times) = (Vec::new(), Vec::new());
-        let mut found = History::default();
-        let mut late = (0.0, 0.0);
-        for number in 0..count {
-            let job = self.job(number, &mut chance);
-            let (work, sums, digest) = self.recording(job);
-            let guess = entry.guess(Some(digest), Build::default());
-            let candidates: Vec<(Placement, f64)> = guess
-                .kinds
-                .iter()
-                .flat_map(|kind| (1..self.predicted.len()).map(move |arm| (*kind, arm)))
-                .map(|(kind, arm)| {
-                    (Placement { kind, order: arm.to_string() }, self.predicted(arm, job.shape))
-                })
-                .collect();
-            let conditions = Conditions { seed, shape: job.shape as u64, in_a_hurry: false };
-            let choice = match guess.kinds.is_empty() {
-                true => 0,
-                false => entry.choose(&guess, &candidates, &conditions).arm,
-            };
-            let chosen = choice.checked_sub(1).map(|at| &candidates[at]);
-            let arm = chosen.map_or(0, |(placement, _)| placement.order.parse().unwrap_or(0));
-            let is_for_other = chosen.is_some_and(|(placement, _)| other == Some(placement.kind));
-            let own = self.expected(job);
-            let time = own / self.speed(arm, is_for_other, job);
-            lost.push((time - own).max(0.0));
-            times.push(own);
-            if number >= 10 {
-                let arms = 0..self.predicted.len();
-                let best = arms.map(|arm| self.speed(arm, job.is_other, job)).fold(1.0, f64::max);
-                found.saved += 1.0 - time / own;
-                found.could_save += 1.0 - 1.0 / best;
-            }
-            if number >= 20 {
-                late = (late.0 + time, late.1 + own);
-            }
-            let first = self.first.filter(|_| number == 0).unwrap_or(1.0);
-            let seconds = time * first * self.disturbance(&mut chance);
-            let is_recorded = guess.kinds.is_empty() || (!guess.is_known && arm == 0);
-            let traffic = is_recorded.then(Traffic::default);
-            let noted = entry.note(
-                Seen { work, sums: &sums, digest: Some(digest), build: Build::default(), traffic },
-                &guess,
-            );
-            if job.is_other {
-                other = Some(noted.kind);
-            }
-            entry.add(Past {
-                kind: noted.kind,
-                units: noted.units,
-                order: chosen.map_or(String::new(), |(placement, _)| placement.order.clone()),
-                made_for: chosen.map_or(0, |(placement, _)| placement.kind),
-                predicted: chosen.map_or(1.0, |(_, predicted)| *predicted),
-                shape: job.shape as u64,
-                nodes: 2,
-                seconds,
-                is_first: noted.is_new,
-            });
-            self.claim(&entry, noted.kind, job, &mut found);
-        }
-        let parts = lost.windows(WINDOW).zip(times.windows(WINDOW));
-        let parts = parts.map(|(lost, all)| lost.iter().sum::<f64>() / all.iter().sum::<f64>());
-        found.lost = parts.fold(0.0, f64::max);
-        found.slower = late.0 / late.1 - 1.0;
-        found
-    }
-
-    /// Finds out whether an arm is reported as faster after a job.
-    fn claim(&self, entry: &Entry, kind: u32, job: Job, found: &mut History) {
-        for arm in 1..self.predicted.len() {
-            let placement = Placement { kind, order: arm.to_string() };
-            let runs = entry.runs_of(kind, job.shape as u64, &[placement]);
-            let is_faster = self.speed(arm, job.is_other, job) > 1.0;
-            let claimed = if is_faster { &mut found.is_right } else { &mut found.is_wrong };
-            *claimed = *claimed || gain(&runs, 1, CLAIMED).is_some_and(|gain| gain.least > 1.0);
-        }
     }
 }

@@ -3,7 +3,8 @@
 use cartograph_shim::splitmix::mix;
 
 use super::histories::{Kind, Measured};
-use super::program::{Chance, History};
+use super::jobs::History;
+use super::program::Chance;
 
 /// The summary of many histories of a kind.
 #[derive(Debug, Clone, Copy)]
