@@ -1,4 +1,4 @@
-//! The libraries to preload, and their order among those that are already preloaded.
+//! The value of `LD_PRELOAD`: which libraries `exec` adds, and in which order.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

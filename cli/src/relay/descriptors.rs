@@ -33,8 +33,8 @@ pub(super) fn number(socket: &UnixStream) -> RawFd {
     socket.as_raw_fd()
 }
 
-/// Does something in another process, which is no child of this one: the program might wait for it. It has no
-/// descriptors but those from `kept`, and no terminal: nobody who waits for the end of the program's output waits for it.
+/// Runs `body` in another process. It is no child of this one, since a program may wait for all its children, and keeps
+/// only the descriptors in `kept`, so that pipes and terminals of the program close with the program.
 pub(super) fn beside(kept: &[RawFd], body: impl FnOnce()) -> io::Result<()> {
     // SAFETY: this process has one thread, so the child may do anything.
     if let ForkResult::Parent { child } = unsafe { fork() }? {
@@ -43,7 +43,7 @@ pub(super) fn beside(kept: &[RawFd], body: impl FnOnce()) -> io::Result<()> {
             status => Err(io::Error::other(format!("no relay: {status:?}"))),
         };
     }
-    // In a session of its own, it gets no signals of the job's group; all others wait.
+    // A new session gets no signals of the job's group. All other signals are blocked.
     let is_alone = setsid().is_ok() && SigSet::all().thread_block().is_ok() && leave(kept).is_ok();
     // SAFETY: as above.
     match unsafe { fork() } {

@@ -53,7 +53,7 @@ pub(super) fn run(mut relay: Relay, program: &UnixStream, launcher: &UnixStream)
     }
 }
 
-/// Receives what has come from an end; false if it has closed.
+/// Reads bytes from an end into the relay; false if the end has closed.
 fn receive(
     relay: &mut Relay,
     from: End,

@@ -54,8 +54,8 @@ impl Placing {
         Self { line: line.clone(), world, moves_grids, verdict, store: store.clone() }
     }
 
-    /// The placements worth trying on the nodes of a job, of this shape, for a kind of work, best first, and the means for them; `None`
-    /// if its traffic is unknown.
+    /// The placements worth trying for a kind of work on the nodes of a job, of this shape, best first, and the means for
+    /// them; `None` if its traffic is unknown.
     pub(super) fn arms(
         &self,
         entry: &Entry,

@@ -6,10 +6,10 @@
 
 mod identity;
 mod key;
+mod verdicts;
 
 use std::cmp::Reverse;
 use std::env;
-use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -21,10 +21,10 @@ use cartograph_core::learn::{Entry, Unusable};
 use cartograph_traffic::open_regular;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
-use serde::{Deserialize, Serialize};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 pub(crate) use key::Key;
+pub(crate) use verdicts::Verdict;
 
 /// The longest that a job waits for the lock.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -68,14 +68,6 @@ pub(crate) struct Trial(#[expect(dead_code, reason = "held, not read")] Flock<Fi
 /// Another job of a program makes a trial.
 #[derive(Debug)]
 pub(crate) struct UnderWay;
-
-/// The result of `cartograph try` for a build: whether its grids and graphs may be reordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Verdict {
-    pub(crate) moves_well: bool,
-    /// True if that requires `CARTOGRAPH_PAIRING=host`.
-    pub(crate) pairs_as_host: bool,
-}
 
 /// The name of an entry's file.
 fn file(key: &Key, processes: u32) -> String {
@@ -273,49 +265,6 @@ impl Store {
         fs::remove_file(self.directory.join(name))
     }
 
-    /// The verdict of `cartograph try` on a build, for any number of processes; `None` if it was never tried.
-    pub(crate) fn verdict(&self, key: &Key) -> Option<Verdict> {
-        read_verdict(&self.directory.join(VERDICTS).join(key.start() + END))
-    }
-
-    /// True if `cartograph try` found that the build of the program in a command line may be reordered, with every MPI
-    /// with which it was tried, and without other settings. Every process of a job asks this: the program is read only
-    /// if there is a verdict on one of its name.
-    pub(crate) fn follows(words: &[OsString]) -> bool {
-        Self::place()
-            .and_then(|place| Self::existing(place).ok())
-            .is_some_and(|store| store.has_passed(words))
-    }
-
-    fn has_passed(&self, words: &[OsString]) -> bool {
-        let folder = self.directory.join(VERDICTS);
-        let files = fs::read_dir(&folder).into_iter().flatten();
-        let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
-        let names: Vec<String> = names.filter(|name| name.ends_with(END)).collect();
-        let is_named = |word: &OsString| {
-            let file = Path::new(word).file_name().unwrap_or_default().to_string_lossy();
-            let start = key::start_of_name(&cartograph_traffic::printable(&file)) + "-";
-            names.iter().any(|name| name.starts_with(&start))
-        };
-        if !words.iter().any(is_named) {
-            return false;
-        }
-        let Some(start) = key::start_of_build(words) else { return false };
-        let mut own = names.iter().filter(|name| name.starts_with(&start)).peekable();
-        let passed = |name: &String| {
-            let verdict = read_verdict(&folder.join(name));
-            verdict.is_some_and(|verdict| verdict.moves_well && !verdict.pairs_as_host)
-        };
-        own.peek().is_some() && own.all(passed)
-    }
-
-    /// Keeps the verdict on a build.
-    pub(crate) fn judge(&self, key: &Key, verdict: Verdict) -> io::Result<()> {
-        self.folder(VERDICTS)?;
-        let text = serde_json::to_string(&verdict).expect("all keys are strings");
-        self.write(&format!("{VERDICTS}/{}{END}", key.start()), &text)
-    }
-
     /// A folder for the files of a job.
     pub(crate) fn job_folder(&self) -> io::Result<JobFolder> {
         let folder = Builder::new().prefix(&boot()).tempdir_in(self.folder(JOBS)?)?;
@@ -434,10 +383,6 @@ fn temporary(directory: &Path, text: &str) -> io::Result<NamedTempFile> {
     let mut file = Builder::new().prefix(TEMPORARY).tempfile_in(directory)?;
     file.write_all(text.as_bytes())?;
     Ok(file)
-}
-
-fn read_verdict(file: &Path) -> Option<Verdict> {
-    serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
 }
 
 /// The folders for allocations, forecasts, recordings, and verdicts.

@@ -59,7 +59,7 @@ fn what_a_later_version_wrote_is_left_alone() {
     assert_eq!(fs::read_to_string(&file).unwrap(), later);
 }
 
-/// Each build had a file of its own.
+/// Earlier versions kept a file for each build.
 #[test]
 fn what_an_earlier_version_wrote_is_used() {
     let (_directory, store) = store();

@@ -1,5 +1,5 @@
-//! The relay between a program and its launcher's PMI: it answers what the process in front of the program has already
-//! asked, and exchanges old and new ranks in the few messages that have any.
+//! The relay between a program and its launcher's PMI. It answers requests that `exec` has made before the program, and
+//! translates ranks in the few messages that have any.
 
 use super::agreement::{Agreement, Placed, with_value};
 use super::line::{Format, Part, sent, take, value, with};

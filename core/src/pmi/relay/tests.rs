@@ -13,7 +13,7 @@ fn relays(mapping: &str, order: &Order) -> Vec<Relay> {
     all.into_iter().map(|one| Relay::new(one.unwrap())).collect()
 }
 
-/// What the program and the launcher get after bytes from an end.
+/// The bytes that the program and the launcher get after bytes from an end.
 fn passed(relay: &mut Relay, from: End, bytes: &str) -> (String, String) {
     relay.receive(from, bytes.as_bytes());
     let [program, launcher] = [End::Program, End::Launcher].map(|to| {

@@ -1,5 +1,5 @@
-//! More rows of `make lab-jobs`: jobs in circumstances that change, of the halo exchange, each with and without
-//! `cartograph run` in turn.
+//! More rows of `make lab-jobs`: the halo exchange in circumstances that change, alternately with and without
+//! `cartograph run`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ enum Change {
 }
 
 const ALL: [(&str, &str, Change); 6] = [
-    ("Two inputs in turn", LINKS, Change::Inputs),
+    ("Two alternating inputs", LINKS, Change::Inputs),
     ("A disturbed first job", LINKS, Change::Disturbance),
     ("A disturbed first job, fast links", "", Change::Disturbance),
     ("Two jobs at once", LINKS, Change::AtOnce),
