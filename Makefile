@@ -103,6 +103,7 @@ check:
 	$(PURE) cargo clippy --release -p cartograph-preload -- -D warnings
 	$(PURE) cargo test $(CHECKED) -p cartograph-preload --lib --bins \
 	    --test cli --test deadlock --test docs --test headers --test hosts --test imports
+	$(PURE) cargo test $(CHECKED) --doc
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
 
 ## make hosts                       installs every missing host

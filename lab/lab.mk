@@ -24,17 +24,17 @@ TESTS ?= engine::check engine::digest engine::policy mapping::model::csr mapping
     report::picture::matrix report::picture::slices report::record
 lab-miri:
 	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
-	    cargo +nightly miri test -p cartograph-core --lib -- $(TESTS)
+	    cargo +nightly miri test -p cartograph-core --features cli --lib -- $(TESTS)
 
 ## make lab-mutants [FILES=]            changes the code, one place at a time, where a test should fail; needs cargo-mutants
 FILES ?= core/src/topology/graph.rs core/src/topology/neighbors.rs core/src/topology/dist_graph.rs
 lab-mutants:
 	mkdir -p $(BUILD)
-	cargo mutants -p cartograph-core $(FILES:%=-f %) --profile unwind --baseline skip --timeout 300 -o $(BUILD) -- --lib
+	cargo mutants -p cartograph-core --features cli $(FILES:%=-f %) --profile unwind --baseline skip --timeout 300 -o $(BUILD) -- --lib
 
 ## make lab-orders                      all orders of messages of many topologies of four and five processes; long
 lab-orders:
-	$(PURE) cargo test --profile unwind -p cartograph-core --lib -- --ignored --nocapture orders
+	$(PURE) cargo test --profile unwind -p cartograph-core --features cli --lib -- --ignored --nocapture orders
 
 ## make lab-hostile                     400 calls into the MPI fail, one per run, in each program that runs on mini; long
 lab-hostile:
@@ -90,6 +90,13 @@ lab-faults:
 	set -e; for section in $(or $(SECTION),programs versions arguments); do \
 	    $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin faults -- $$section; \
 	done
+
+## make lab-instances                   build/cartograph-instances.tar.gz: grids, graphs of up to 40,000 vertices, and the plans for them
+lab-instances:
+	rm -rf $(BUILD)/cartograph-instances
+	$(PURE) cargo run --release -p cartograph-lab --bin quality -- instances $(BUILD)/cartograph-instances
+	tar -C $(BUILD) -czf $(BUILD)/cartograph-instances.tar.gz cartograph-instances
+	@ls -lh $(BUILD)/cartograph-instances.tar.gz
 
 ## make lab-quality [SECTION=everyday|grids|weights|levels|tori|costs|graphs|patterns]  measures the quality of mappings, for lab/results
 # Only this needs SharedMap, in a separate environment.

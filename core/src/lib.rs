@@ -1,4 +1,8 @@
-//! The parts of Cartograph that need no MPI, each layer importing only those before it:
+//! The parts of Cartograph that need no MPI. To place the processes of a grid or graph, call
+//! [`mapping::plan_grid`] or [`mapping::plan_graph`], which have examples; other parts may change with each version.
+//! [`metis::read`] reads graphs, and [`machine::Machine`] describes nodes and switches.
+//!
+//! Each layer imports only those before it:
 //!
 //! - [`launcher`]: launchers, their options, and the variables that they set.
 //! - [`topology`]: topologies and their queries.

@@ -287,7 +287,7 @@ pub(crate) unsafe fn cart_map(
     let weights = weights::unrecorded_weights(&comm, dims);
     let grid_of = (grid.size(), Some(dims));
     let found = map::new_rank(&comm, Function::CartCreate, grid_of, |layout, options| {
-        last_plan::plan_cart(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
+        last_plan::plan_grid(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

@@ -172,11 +172,9 @@ impl Settings {
             info: None,
             reporting: self.report.is_some(),
             check: self.check,
-            options: Options {
-                scramble: self.policy.scramble,
-                distances: self.distances,
-                ..Options::default()
-            },
+            options: Options::default()
+                .with_scramble(self.policy.scramble)
+                .with_distances(self.distances),
         }
     }
 

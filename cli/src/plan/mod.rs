@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cartograph_core::launcher::Format;
-use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_cart, plan_graph};
+use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_graph, plan_grid};
 
 use crate::output::{self, Failure, Progress, Result};
 use crate::predict::{Forecast, MOST_CALLS, Ways, fewest_bytes};
@@ -142,7 +142,8 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         ));
     }
     let stop = stop_when_interrupted();
-    let options = Options { objective, seconds, distances, stop, ..Options::default() };
+    let options = Options::default().with_objective(objective).with_seconds(seconds);
+    let options = options.with_distances(distances).with_stop(stop);
     let progress =
         Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", layout.ranks()));
     let start = Instant::now();
@@ -154,7 +155,7 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         _ => None,
     };
     let plan = match (&problem, &forecast) {
-        (Problem::Grid(grid), _) => plan_cart(grid, &layout, &options),
+        (Problem::Grid(grid), _) => plan_grid(grid, &layout, &options),
         (Problem::Graph { graph, .. }, _) => plan_graph(graph, &layout, &options),
         (Problem::Traffic(_), Some(forecast)) => {
             forecast.gaining().first().map_or(&forecast.all[0], |best| best).plan.clone()

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use cartograph_core::machine::Machine;
-use cartograph_core::mapping::{Csr, Grid, Objective, Options, Plan, plan_cart, plan_graph};
+use cartograph_core::mapping::{Csr, Grid, Objective, Options, Plan, plan_graph, plan_grid};
 use cartograph_traffic::{Recording, Topology};
 
 /// An order of ranks.
@@ -103,7 +103,7 @@ fn of_starts(
     for (order, objective) in
         [("fewest bytes between nodes", Objective::Sum), ("fewest bytes of a node", Objective::Max)]
     {
-        let plan = plan_graph(graph, machine, &Options { objective, ..*options });
+        let plan = plan_graph(graph, machine, &options.with_objective(objective));
         found.push(Candidate { order: order.to_owned(), by: By::Ranks, plan });
     }
     found.extend(of_grids(recording, graph, machine, options, &now));
@@ -160,7 +160,7 @@ fn of_grids(
         let order = format!("{} by its weights", sides(&dims));
         let periodic = known.periodic.clone();
         let grid = Grid::new(dims, periodic, Grid::nearest_neighbors(&weights));
-        let found = plan_cart(&grid, machine, options);
+        let found = plan_grid(&grid, machine, options);
         let plan = plan.clone().with_order(graph, machine, found.old_rank?, found.algorithm);
         Some(Candidate { order, by: By::Ranks, plan })
     };
@@ -213,14 +213,14 @@ pub(crate) fn of_grid(
         };
         Candidate { order, by: By::Weights(weights), plan }
     };
-    let by_default = plan_cart(&weighed(&equal).with_unknown_weights(), machine, options);
+    let by_default = plan_grid(&weighed(&equal).with_unknown_weights(), machine, options);
     let mut all = vec![
         Candidate { order: "default order".to_owned(), by: By::Ranks, plan: now.clone() },
         found("Cartograph's defaults".to_owned(), by_default, None),
     ];
     for weights in weights {
         let words = weights.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
-        let plan = plan_cart(&weighed(&weights), machine, options);
+        let plan = plan_grid(&weighed(&weights), machine, options);
         all.push(found(
             format!("weights {words}"),
             plan,

@@ -52,7 +52,7 @@ fn a_replay_that_is_to_end_ends_with_the_order_of_the_ranks() {
     let recording = pairs(1 << 16);
     let machine = Machine::blocks(&[4, 4]);
     let predicted = |stop| {
-        let options = Options { stop, ..Options::default() };
+        let options = Options::default().with_stop(stop);
         let link = parse_network("2us,50Gbit").ok();
         let found = Forecast::new(&recording, &machine, &options, link, Ways::STARTS, MOST_CALLS);
         found.unwrap().all.len()

@@ -246,7 +246,7 @@ fn by_bytes(
     let bytes = |plan: &Plan| plan.after.max_node_edges as f64;
     let mut candidates = Vec::new();
     if ways.starts {
-        let by = |objective| plan_graph(&graph, machine, &Options { objective, ..options });
+        let by = |objective| plan_graph(&graph, machine, &options.with_objective(objective));
         let plans = both(&|| by(Objective::Sum), &|| by(Objective::Max));
         let orders = ["fewest bytes between nodes", "fewest bytes of a node"];
         candidates.extend(orders.into_iter().zip(plans).map(|(order, plan)| Candidate {

@@ -32,7 +32,7 @@ pub(super) fn choose(
     directory: &Path,
 ) -> Result<(Forecast, Vec<Variant>)> {
     let Recorded { recording, machine, names, launch, by_launcher, relays, .. } = recorded;
-    let options = Options { stop: job::stop(), ..Options::default() };
+    let options = Options::default().with_stop(job::stop());
     // Relays give a grid's ranks their places, too.
     let grid = grid(recording).filter(|_| !relays);
     let ways = Ways { starts: grid.is_none(), grid };

@@ -116,7 +116,7 @@ impl PlannedMapping {
     ) -> Self {
         let order = earlier.map(|earlier| &earlier.old_rank);
         let is_other = earlier.is_some_and(|earlier| earlier.grid != grid);
-        let planned = (!is_other).then(|| last_plan::plan_cart(&grid, machine, options));
+        let planned = (!is_other).then(|| last_plan::plan_grid(&grid, machine, options));
         let is_it =
             |plan: &Plan| order.is_none_or(|order| plan.old_rank.as_deref() == order.as_deref());
         let (plan, follows) = match (planned.filter(is_it), order) {

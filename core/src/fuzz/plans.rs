@@ -4,7 +4,7 @@ use arbitrary::{Result, Unstructured};
 
 use crate::machine::{Kind, Level, Machine};
 use crate::mapping::{Adjacency, Cost, Csr, Distances, Grid, Objective, Offset, Options, Plan};
-use crate::mapping::{Scramble, plan_cart, plan_graph};
+use crate::mapping::{Scramble, plan_graph, plan_grid};
 
 /// More cells or vertices take time and reveal nothing new.
 const MOST: usize = 60;
@@ -32,10 +32,10 @@ fn any_grid(u: &mut Unstructured) -> Result<()> {
     let grid = Grid::new(dims, periodic, stencil);
     let layout = any_layout(u, cells)?;
     let options = any_options(u)?;
-    let plan = plan_cart(&grid, &layout, &options);
+    let plan = plan_grid(&grid, &layout, &options);
     check(&grid, &layout, &options, &plan);
     if u.ratio(1, 8)? {
-        assert_eq!(plan, plan_cart(&grid, &layout, &options));
+        assert_eq!(plan, plan_grid(&grid, &layout, &options));
     }
     Ok(())
 }

@@ -8,10 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use super::{Csr, Grid, Options, Plan, search};
 use crate::machine::Machine;
 
-/// Like [`plan_cart`](super::plan_cart), but reuses the last plan if it is for the same grid.
-pub fn plan_cart(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
+/// Like [`plan_grid`](super::plan_grid), but reuses the last plan if it is for the same grid.
+pub fn plan_grid(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
     static LAST: LastPlan<Grid> = LastPlan::new();
-    LAST.plan(grid, machine, options, search::plan_cart)
+    LAST.plan(grid, machine, options, search::plan_grid)
 }
 
 /// Like [`plan_graph`](super::plan_graph), but reuses the last plan if it is for the same graph.
@@ -66,8 +66,8 @@ mod tests {
             ([8, 2], round_robin, brief),
         ] {
             let grid = nearest(&dims, &[false; 2]);
-            let plan = search::plan_cart(&grid, &layout, &options);
-            assert_eq!(last.plan(&grid, &layout, &options, search::plan_cart), plan);
+            let plan = search::plan_grid(&grid, &layout, &options);
+            assert_eq!(last.plan(&grid, &layout, &options, search::plan_grid), plan);
             let recalled = last.plan(&grid, &layout, &options, |_, _, _| panic!("planned anew"));
             assert_eq!(recalled, plan);
         }

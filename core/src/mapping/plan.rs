@@ -20,8 +20,14 @@ pub struct Scramble {
     pub rank_zero: bool,
 }
 
-/// The options of a search for a mapping.
+/// The options of a search for a mapping; later versions may have more.
+///
+/// ```
+/// use cartograph_core::mapping::{Objective, Options};
+/// let options = Options::default().with_objective(Objective::Max).with_seconds(Some(0.1));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Options {
     /// The cost that is minimized first.
     pub objective: Objective,
@@ -34,6 +40,38 @@ pub struct Options {
     pub distances: Distances,
     /// The flag that ends the search early.
     pub stop: Stop,
+}
+
+impl Options {
+    /// These options with another [`objective`](Self::objective).
+    #[must_use]
+    pub fn with_objective(self, objective: Objective) -> Self {
+        Self { objective, ..self }
+    }
+
+    /// These options with another [`seconds`](Self::seconds).
+    #[must_use]
+    pub fn with_seconds(self, seconds: Option<f64>) -> Self {
+        Self { seconds, ..self }
+    }
+
+    /// These options with another [`scramble`](Self::scramble).
+    #[must_use]
+    pub fn with_scramble(self, scramble: Option<Scramble>) -> Self {
+        Self { scramble, ..self }
+    }
+
+    /// These options with another [`distances`](Self::distances).
+    #[must_use]
+    pub fn with_distances(self, distances: Distances) -> Self {
+        Self { distances, ..self }
+    }
+
+    /// These options with another [`stop`](Self::stop).
+    #[must_use]
+    pub fn with_stop(self, stop: Stop) -> Self {
+        Self { stop, ..self }
+    }
 }
 
 /// The cost of a mapping at one level of a layout.

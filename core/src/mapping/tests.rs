@@ -117,7 +117,7 @@ fn check(graph: &impl Adjacency, machine: &Machine, options: &Options, plan: Pla
 /// The plan of a grid, checked, and the edges for which it was planned.
 pub(super) fn planned_cart(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
     assert_eq!(graph_of(grid), by_coordinates(grid), "{grid:?}");
-    check(grid, machine, options, plan_cart(grid, machine, options))
+    check(grid, machine, options, plan_grid(grid, machine, options))
 }
 
 /// The plan of a graph, checked.
@@ -281,7 +281,7 @@ proptest! {
     ) {
         let grid = if unknown { grid.with_unknown_weights() } else { grid };
         let plan = planned_cart(&grid, &layout, &options);
-        prop_assert_eq!(plan, plan_cart(&grid, &layout, &options));
+        prop_assert_eq!(plan, plan_grid(&grid, &layout, &options));
         planned_graph(&graph_of(&grid), &layout, &options);
     }
 

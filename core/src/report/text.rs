@@ -274,7 +274,7 @@ impl fmt::Display for Document {
 mod tests {
     use super::*;
     use crate::machine::Machine;
-    use crate::mapping::{Cost, Distances, Grid, Options, plan_cart};
+    use crate::mapping::{Cost, Distances, Grid, Options, plan_grid};
     use crate::report::{Job, Report};
     use crate::topology::Cart;
 
@@ -282,7 +282,7 @@ mod tests {
     fn a_risky_plan_is_printed_with_the_setting_that_applies_it() {
         let grid = Cart::new(&[4, 4, 1], &[false; 3], 16).unwrap();
         let layout = Machine::parse("4x4", 16).unwrap();
-        let plan = plan_cart(&Grid::from(&grid), &layout, &Options::default());
+        let plan = plan_grid(&Grid::from(&grid), &layout, &Options::default());
         let record = |reorder, kept| {
             Record::planned("MPI_Cart_create", &grid, reorder, &layout, &plan)
                 .kept(kept)

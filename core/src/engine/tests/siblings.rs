@@ -276,7 +276,7 @@ mod inside_nodes {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::mapping::{Csr, Grid, Objective, Plan, plan_cart, plan_graph};
+    use crate::mapping::{Csr, Grid, Objective, Plan, plan_graph, plan_grid};
 
     /// Where the process of each vertex runs: ascending ranks on each node, and the first of its processes.
     fn keeps_order(plan: &Plan, machine: &Machine) -> bool {
@@ -315,7 +315,7 @@ mod inside_nodes {
             let cart = Cart::new(&dims, &periodic[..dims.len()], layout.ranks() as i32).unwrap();
             let grid = Grid::of_cart(&cart, weights.as_ref().map(|weights| &weights[..dims.len()]));
             let options = Options { objective, ..Options::default() };
-            let plan = plan_cart(&grid, &layout, &options);
+            let plan = plan_grid(&grid, &layout, &options);
             prop_assert!(keeps_order(&plan, &layout), "{plan:?}");
         }
 

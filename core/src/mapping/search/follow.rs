@@ -28,7 +28,7 @@ pub fn follow_cart(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::plan_cart;
+    use crate::mapping::plan_grid;
     use crate::mapping::tests::nearest;
 
     #[test]
@@ -36,7 +36,7 @@ mod tests {
         let layout = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
         let options = Options::default();
         let [open, closed] = [[false; 2], [true; 2]].map(|periods| nearest(&[4, 4], &periods));
-        let first = plan_cart(&open, &layout, &options);
+        let first = plan_grid(&open, &layout, &options);
         let moved = first.old_rank.clone().expect("round-robin ranks are moved");
         let second = follow_cart(&closed, &layout, &options, Some(moved.clone()));
         assert_eq!(second.old_rank, Some(moved.clone()));

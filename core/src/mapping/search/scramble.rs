@@ -31,7 +31,7 @@ pub(super) fn scramble(graph: &impl Adjacency, machine: &Machine, how: Scramble)
 mod tests {
     use crate::machine::Machine;
     use crate::mapping::tests::nearest;
-    use crate::mapping::{Adjacency, Csr, Options, Scramble, plan_cart, plan_graph};
+    use crate::mapping::{Adjacency, Csr, Options, Scramble, plan_graph, plan_grid};
 
     fn order(dims: &[usize], machine: &Machine, seed: u64) -> Vec<i32> {
         scrambled(dims, machine, Scramble { seed, rank_zero: false })
@@ -39,7 +39,7 @@ mod tests {
 
     fn scrambled(dims: &[usize], machine: &Machine, how: Scramble) -> Vec<i32> {
         let options = Options { scramble: Some(how), ..Options::default() };
-        let plan = plan_cart(&nearest(dims, &vec![false; dims.len()]), machine, &options);
+        let plan = plan_grid(&nearest(dims, &vec![false; dims.len()]), machine, &options);
         assert_eq!(plan.algorithm, "scramble");
         plan.old_ranks().collect()
     }
@@ -88,7 +88,7 @@ mod tests {
         let node_of: Vec<u32> = plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
         assert_eq!((plan.before.inter_node_edges, plan.after), (0, graph.cost(&node_of)));
         for (dims, ranks) in [(&[1][..], 4), (&[2], 2)] {
-            let alone = plan_cart(&nearest(dims, &[false]), &Machine::one_node(ranks), &options);
+            let alone = plan_grid(&nearest(dims, &[false]), &Machine::one_node(ranks), &options);
             assert_eq!(alone.old_rank, None);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::machine::Machine;
-use crate::mapping::{Grid, Options, plan_cart};
+use crate::mapping::{Grid, Options, plan_grid};
 use crate::topology::Cart;
 
 /// The loss that is accepted.
@@ -102,7 +102,7 @@ fn no_pattern_loses_from_blocks() {
         let machine = Machine::blocks(&vec![cells / nodes; nodes]);
         let sides: Vec<i32> = dims.iter().map(|side| *side as i32).collect();
         let cart = Cart::new(&sides, &vec![false; dims.len()], i32::MAX).unwrap();
-        let plan = plan_cart(&Grid::from(&cart), &machine, &Options::default());
+        let plan = plan_grid(&Grid::from(&cart), &machine, &Options::default());
         let after: Vec<u32> = plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
         moved += usize::from(after != machine.nodes());
         for link in [SLOW, Link { latency: 1.5e-6, bandwidth: 12.5e9 }] {

@@ -1,6 +1,6 @@
 //! Grids beside those of the literature.
 
-use cartograph_core::mapping::{Adjacency, Cost, Options, Plan, plan_cart};
+use cartograph_core::mapping::{Adjacency, Cost, Options, Plan, plan_grid};
 use cartograph_lab::Table;
 
 use crate::instances::{self, Figures, Instance};
@@ -22,7 +22,7 @@ fn show(figures: Figures) -> String {
 }
 
 fn plan(instance: &Instance, seconds: Option<f64>) -> Plan {
-    plan_cart(&instance.grid(), &instance.layout, &Options { seconds, ..Options::default() })
+    plan_grid(&instance.grid(), &instance.layout, &Options::default().with_seconds(seconds))
 }
 
 /// The instances of the literature.

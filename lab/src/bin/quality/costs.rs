@@ -1,7 +1,7 @@
 //! The cost of planning grids: time and memory.
 
 use cartograph_core::machine::Machine;
-use cartograph_core::mapping::{Grid, Options, Plan, plan_cart};
+use cartograph_core::mapping::{Grid, Options, Plan, plan_grid};
 use cartograph_lab::Table;
 
 use crate::{clock, memory};
@@ -55,7 +55,7 @@ fn row(table: &mut Table, dims: &[usize], uneven: bool) -> bool {
     let unknown = known.clone().with_unknown_weights();
     let run = |grid: &Grid| {
         let start = clock::now();
-        let plan = plan_cart(grid, &layout, &Options::default());
+        let plan = plan_grid(grid, &layout, &Options::default());
         (plan, clock::now() - start)
     };
     let least = |grid| (0..3).map(|_| run(grid).1).fold(f64::INFINITY, f64::min);

@@ -1,6 +1,6 @@
 //! Rules for unknown weights on grids of `MPI_Dims_create` whose domains have several shapes.
 
-use cartograph_core::mapping::{Adjacency, Cost, Grid, Options, Plan, plan_cart};
+use cartograph_core::mapping::{Adjacency, Cost, Grid, Options, Plan, plan_grid};
 use cartograph_lab::Table;
 
 use crate::instances::{Instance, by_dims_create};
@@ -66,7 +66,7 @@ fn costs(instance: &Instance, node_of: &[u32], weights: &[i64]) -> [Cost; 2] {
 fn mapping(instance: &Instance, within: Option<i64>) -> Vec<u32> {
     let equal = vec![1; instance.dims.len()];
     let dims: Vec<i64> = instance.dims.iter().map(|side| *side as i64).collect();
-    let plan = |grid: &Grid| plan_cart(grid, &instance.layout, &Options::default());
+    let plan = |grid: &Grid| plan_grid(grid, &instance.layout, &Options::default());
     let node_of = |plan: &Plan| -> Vec<u32> {
         plan.old_ranks().map(|old| instance.layout.nodes()[old as usize]).collect()
     };

@@ -1,6 +1,6 @@
 //! The gain of a program that sets nothing.
 
-use cartograph_core::mapping::{Grid, Options, Plan, plan_cart};
+use cartograph_core::mapping::{Grid, Options, Plan, plan_grid};
 use cartograph_lab::Table;
 
 use crate::instances::{Instance, everyday};
@@ -15,7 +15,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
     for nodes in [2, 4, 8, 16, 32, 64, 128] {
         let grids = everyday(nodes);
         let of = |grid: &dyn Fn(&Instance) -> Grid| {
-            let plan = |of: &Instance| plan_cart(&grid(of), &of.layout, &Options::default());
+            let plan = |of: &Instance| plan_grid(&grid(of), &of.layout, &Options::default());
             let plans: Vec<Plan> = grids.iter().map(plan).collect();
             let moved = plans.iter().filter(|plan| plan.after != plan.before).count();
             let kept = |plan: &Plan| {

@@ -8,10 +8,10 @@ use metis::option::Seed;
 use crate::{clock, generate};
 
 /// A graph and the nodes for it.
-struct Instance {
-    name: &'static str,
-    graph: Csr,
-    sizes: Vec<usize>,
+pub(crate) struct Instance {
+    pub(crate) name: &'static str,
+    pub(crate) graph: Csr,
+    pub(crate) sizes: Vec<usize>,
 }
 
 /// `count` nodes that together have a place for every vertex, as even as can be.
@@ -39,7 +39,8 @@ fn uneven(graph: Csr, name: &'static str, count: usize) -> Instance {
     Instance { name, graph, sizes }
 }
 
-fn instances() -> Vec<Instance> {
+/// All graphs.
+pub(crate) fn instances() -> Vec<Instance> {
     use generate::{communities, geometric, grid, scale_free, tetrahedra, triangles, weighted};
     vec![
         even(grid(50, 48, 1), "grid 50x48", 50),
@@ -86,11 +87,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
         let begin = clock::now();
         let plan = plan_graph(graph, &layout, &Options::default());
         let time = clock::now() - begin;
-        let max = plan_graph(
-            graph,
-            &layout,
-            &Options { objective: Objective::Max, ..Options::default() },
-        );
+        let max = plan_graph(graph, &layout, &Options::default().with_objective(Objective::Max));
         let ratio = plan.after.inter_node_edges as f64 / metis.inter_node_edges as f64;
         sum += ratio.ln();
         worst = worst.max(ratio);

@@ -1,7 +1,7 @@
 //! Switches above the nodes: what `docs/results/quality.md` says about mappings through them.
 
 use cartograph_core::machine::{Kind, Machine};
-use cartograph_core::mapping::{Adjacency, Grid, Offset, Options, plan_cart, plan_graph};
+use cartograph_core::mapping::{Adjacency, Grid, Offset, Options, plan_graph, plan_grid};
 use cartograph_lab::Table;
 
 use crate::generate::{self, Random};
@@ -51,7 +51,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
             let width = width(sizes.len());
             let switches = allocation.switches(sizes.len(), width, &mut random);
             let asked = rival.as_mut().filter(|_| allocation == Allocation::Contiguous);
-            let plan = |layout: &Machine, options: &Options| plan_cart(&grid, layout, options);
+            let plan = |layout: &Machine, options: &Options| plan_grid(&grid, layout, options);
             let mut row =
                 row(&graph_of(&grid), &sizes, &switches, plan, asked.map(|rival| (rival, width)));
             match allocation {
@@ -200,7 +200,7 @@ fn costs() -> Table {
             let grid = Grid::new(dims.to_vec(), vec![false; dims.len()], stencil);
             let run = |layout: &Machine| {
                 let start = clock::now();
-                let plan = plan_cart(&grid, layout, &Options::default());
+                let plan = plan_grid(&grid, layout, &Options::default());
                 (clock::now() - start, plan)
             };
             let least =

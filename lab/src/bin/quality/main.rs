@@ -1,8 +1,9 @@
 //! Measures the quality of mappings: `quality [SECTION]`, all of the [`SECTIONS`] or one. The tables go to stdout and
-//! to `lab/results/quality.json`.
+//! to `lab/results/quality.json`. `quality instances DIRECTORY` writes the instances and plans.
 //!
 //! Fails if a target is missed.
 
+mod archive;
 mod cart;
 mod clock;
 mod costs;
@@ -42,6 +43,15 @@ const SECTIONS: [(&str, Measure); 8] = [
 
 fn main() -> ExitCode {
     let chosen = std::env::args().nth(1);
+    if let (Some("instances"), Some(directory)) = (chosen.as_deref(), std::env::args().nth(2)) {
+        return match archive::write(directory.as_ref()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("quality: {directory}: {error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let sections = SECTIONS.iter().filter(|(name, _)| chosen.as_ref().is_none_or(|c| c == name));
     let mut met = None;
     for (_, measure) in sections {

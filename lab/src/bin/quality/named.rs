@@ -96,7 +96,7 @@ fn cartograph(graph: &Csr, widths: [usize; 3], parts: usize) -> (i64, f64) {
     // No distance is less than 1, which every edge counts more by then.
     let distances = Distances::parse("1,2,11,101").expect("these grow");
     let begin = clock::now();
-    let options = Options { objective: Objective::Sum, distances, ..Options::default() };
+    let options = Options::default().with_objective(Objective::Sum).with_distances(distances);
     let plan = plan_graph(graph, &layout, &options);
     let seconds = clock::now() - begin;
     let part: Vec<u32> = plan.old_ranks().map(|old| nodes.nodes()[old as usize]).collect();

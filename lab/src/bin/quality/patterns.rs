@@ -2,7 +2,7 @@
 //! replay.
 
 use cartograph_core::machine::Machine;
-use cartograph_core::mapping::{Options, plan_cart};
+use cartograph_core::mapping::{Options, plan_grid};
 use cartograph_core::replay::{Event, Link, Network, Op, Program, RankLocations, replay};
 use cartograph_lab::Table;
 
@@ -148,7 +148,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
             });
             let machine = Machine::from_ids(&ids.collect::<Vec<_>>());
             let plan =
-                plan_cart(&grid.grid().with_unknown_weights(), &machine, &Options::default());
+                plan_grid(&grid.grid().with_unknown_weights(), &machine, &Options::default());
             if plan.old_rank.is_none() {
                 continue;
             }

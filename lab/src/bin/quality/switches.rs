@@ -130,8 +130,8 @@ pub(crate) fn row(
         let begin = clock::now();
         // What is compared is the sum that others minimize.
         let distances = Distances::parse("1,10,100").expect("these grow");
-        let options =
-            Options { objective: Objective::Sum, seconds, distances, ..Options::default() };
+        let options = Options::default().with_objective(Objective::Sum);
+        let options = options.with_seconds(seconds).with_distances(distances);
         let plan = plan(layout, &options);
         let seconds = clock::now() - begin;
         let node_of: Vec<u32> = plan.old_ranks().map(|old| ids[old as usize] as u32).collect();

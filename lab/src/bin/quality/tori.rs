@@ -2,7 +2,7 @@
 
 use cartograph_core::machine::Machine;
 use cartograph_core::machine::torus::At;
-use cartograph_core::mapping::{Grid, Options, Plan, plan_cart};
+use cartograph_core::mapping::{Grid, Options, Plan, plan_grid};
 use cartograph_lab::Table;
 
 use crate::generate::Random;
@@ -141,10 +141,10 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
                         figures(&stay.clone().with_order(&grid, &layout, order, ""))
                     };
                     let begin = clock::now();
-                    let ours = plan_cart(&grid, &layout, &options);
+                    let ours = plan_grid(&grid, &layout, &options);
                     longest = longest.max(clock::now() - begin);
                     let nodes_only =
-                        plan_cart(&grid, &instance.layout, &options).old_ranks().collect();
+                        plan_grid(&grid, &instance.layout, &options).old_ranks().collect();
                     found.push([
                         figures(&stay),
                         with(bisection(&grid, &layout, &at)),

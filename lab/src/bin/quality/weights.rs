@@ -1,6 +1,6 @@
 //! Grids whose edges weigh unequally along their dimensions: what `docs/results/quality.md` says about them.
 
-use cartograph_core::mapping::{Adjacency, Grid, Options, Plan, plan_cart};
+use cartograph_core::mapping::{Adjacency, Grid, Options, Plan, plan_grid};
 use cartograph_lab::Table;
 
 use crate::domains;
@@ -33,7 +33,7 @@ fn known() -> (Table, bool) {
     let instances = instances::many();
     for instance in &instances {
         let grid = grid(instance, &draw(instance, &DRAWN, &mut random));
-        let plan = plan_cart(&grid, &instance.layout, &Options::default());
+        let plan = plan_grid(&grid, &instance.layout, &Options::default());
         let ratio = |sum: i64| sum as f64 / plan.lower_bound as f64;
         before += ratio(plan.before.inter_node_edges).ln();
         after += ratio(plan.after.inter_node_edges).ln();
@@ -110,7 +110,7 @@ impl Ratios {
 }
 
 fn trial(instance: &Instance) -> Option<Trial> {
-    let plan = |grid: &Grid| plan_cart(grid, &instance.layout, &Options::default());
+    let plan = |grid: &Grid| plan_grid(grid, &instance.layout, &Options::default());
     let equal = grid(instance, &vec![1; instance.dims.len()]);
     let found = plan(&equal);
     let gain = 1.0 - found.after.inter_node_edges as f64 / found.before.inter_node_edges as f64;

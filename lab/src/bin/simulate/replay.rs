@@ -2,7 +2,7 @@
 //! them.
 
 use cartograph_core::machine::Machine;
-use cartograph_core::mapping::{Grid, Options, plan_cart};
+use cartograph_core::mapping::{Grid, Options, plan_grid};
 use cartograph_core::replay::{Event, Link, Network, Op, Program, RankLocations, replay};
 use cartograph_core::topology::Cart;
 
@@ -53,7 +53,7 @@ fn replayed(dims: [usize; 3], periodic: bool, nodes: usize, bytes: u64) -> [f64;
     let machine =
         Machine::from_ids(&cyclic.iter().map(|node| u64::from(*node)).collect::<Vec<_>>());
     let cart = Cart::new(&dims.map(|side| side as i32), &[periodic; 3], i32::MAX).unwrap();
-    let plan = plan_cart(&Grid::from(&cart), &machine, &Options::default());
+    let plan = plan_grid(&Grid::from(&cart), &machine, &Options::default());
     let placed: Vec<u32> = plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
     // A message crosses two links of 1 us.
     let network = Network {

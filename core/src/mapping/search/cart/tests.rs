@@ -2,7 +2,7 @@
 
 use crate::machine::{Kind, Machine};
 use crate::mapping::tests::{least, nearest, planned_cart, products, switched};
-use crate::mapping::{Grid, Objective, Offset, Options, plan_cart};
+use crate::mapping::{Grid, Objective, Offset, Options, plan_grid};
 
 /// A short time for each plan, since there are many.
 fn briefly(objective: Objective) -> Options {
@@ -132,7 +132,7 @@ fn weighted_grids_of_up_to_64_cells_are_as_good_as_can_be() {
         let size = dims.iter().product::<usize>() / nodes as usize;
         let grid = Grid::new(dims.clone(), vec![false; dims.len()], stencil);
         let layout = Machine::blocks(&vec![size; nodes as usize]);
-        let cut = plan_cart(&grid, &layout, &Options::default()).after.inter_node_edges / 2;
+        let cut = plan_grid(&grid, &layout, &Options::default()).after.inter_node_edges / 2;
         assert!((100 * least..=101 * least).contains(&(100 * cut)), "{line}: {cut}");
     }
 }
@@ -142,7 +142,7 @@ fn plans_are_at_least_as_good_as_published_ones() {
     let plan = |dims: &[usize], periodic: bool, sizes: &[usize]| {
         let grid = nearest(dims, &vec![periodic; dims.len()]);
         let plan = planned_cart(&grid, &Machine::blocks(sizes), &Options::default());
-        assert_eq!(plan, plan_cart(&grid, &Machine::blocks(sizes), &Options::default()));
+        assert_eq!(plan, plan_grid(&grid, &Machine::blocks(sizes), &Options::default()));
         (plan.lower_bound, plan.after.inter_node_edges, plan.after.max_node_edges)
     };
     // The bound, by strips of different widths.

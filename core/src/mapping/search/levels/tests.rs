@@ -4,7 +4,7 @@ use crate::machine::Machine;
 use crate::mapping::objective::distance_model::DistanceModel;
 use crate::mapping::search::rng::Rng;
 use crate::mapping::tests::{nearest, planned_cart, planned_graph, switched};
-use crate::mapping::{Adjacency, Csr, Distances, Objective, Options, plan_cart};
+use crate::mapping::{Adjacency, Csr, Distances, Objective, Options, plan_grid};
 
 /// Nodes of one size, assigned at random to switches with these numbers of nodes.
 fn round_robin(size: usize, switches: &[usize]) -> Machine {
@@ -91,7 +91,7 @@ fn distances_decide_which_edges_are_cut() {
     assert!(dear.0 <= cheap.0 && cheap.1 <= dear.1, "{cheap:?} {dear:?}");
     assert_eq!(dear.0, 22);
     // If switches cost nothing, nodes are mapped as without them.
-    let alone = plan_cart(&grid, &Machine::blocks(&[6; 10]), &Options::default());
+    let alone = plan_grid(&grid, &Machine::blocks(&[6; 10]), &Options::default());
     assert_eq!(cheap.1, alone.after.inter_node_edges);
 }
 
@@ -157,7 +157,7 @@ fn switches_of_regular_boxes_take_no_search() {
     let plan = |layout: &Machine| {
         READ.set(0);
         SPENT.set(0);
-        let plan = plan_cart(&grid, layout, &Options::default());
+        let plan = plan_grid(&grid, layout, &Options::default());
         (plan, READ.get() as f64, SPENT.get() as f64)
     };
     let (alone, read_alone, spent_alone) = plan(&nodes);
