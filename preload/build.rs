@@ -1,4 +1,4 @@
-//! Writes a stub for each exported name: `include/exports.txt` in all spellings with [`SESSIONS`], or those of `include/recorded.txt` or
+//! Writes a stub for each exported name: `include/exports.txt` in all spellings with [`OTHERS`], or those of `include/recorded.txt` or
 //! `include/world.txt` in C's that MPIs of this kind have.
 
 use std::path::PathBuf;
@@ -12,9 +12,11 @@ const EXPORTS: &str = match (WRAPS, WORLD) {
     (true, true) => "../include/world.txt",
 };
 
-/// The functions with which libraries notice the end of the last session. A program calls them only with a session, so
-/// they may exist here even if the MPI has no sessions; `MPI_Session_init`, whose existence mpi4py tests, must not.
-const SESSIONS: [&str; 2] = ["MPI_Group_from_session_pset", "MPI_Session_finalize"];
+/// Names that are not of the chapter: the mapping, and the functions with which libraries notice the end of the last
+/// session. A program calls these only with a session, so they may exist here even if the MPI has no sessions;
+/// `MPI_Session_init`, whose existence mpi4py tests, must not.
+const OTHERS: [&str; 3] =
+    ["MPI_Group_from_session_pset", "MPI_Session_finalize", "cartograph_plan"];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -22,7 +24,7 @@ fn main() {
     let exports = fs::read_to_string(EXPORTS).expect("the list of what is exported can be read");
     let mut names: Vec<String> = exports.lines().filter_map(there).flat_map(spellings).collect();
     if !WRAPS {
-        names.extend(SESSIONS.map(str::to_owned));
+        names.extend(OTHERS.map(str::to_owned));
     }
     let stubs: String =
         names.iter().enumerate().map(|(index, name)| format!("{index} {name:?},\n")).collect();

@@ -14,6 +14,7 @@ pub(crate) mod dist_graph;
 pub(crate) mod general;
 pub(crate) mod graph;
 pub(crate) mod neighbor;
+mod plan;
 pub(crate) mod pointers;
 #[cfg(mpi_sessions)]
 mod sessions;

@@ -49,6 +49,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     }
     // Besides the chapter, if the host has sessions: the library records them.
     weak.extend(self::declared(&mut session, "MPI_Group_from_session_pset|MPI_Session_finalize"));
+    // The mapping without MPI, which include/cartograph.h declares.
+    strong.insert("cartograph_plan".into());
     let all = weak.union(&strong).cloned().collect();
     let exported: Names = symbols(&mut session, &["-D", "--defined-only"], word(&library))
         .into_iter()
@@ -75,7 +77,12 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             .collect()
     };
     same(&mut session, "the archive's weak names are the MPI_ names", &weak, &kind(true));
-    same(&mut session, "the archive's strong names are the PMPI_ names", &strong, &kind(false));
+    same(
+        &mut session,
+        "the archive's strong names are the PMPI_ names and the mapping",
+        &strong,
+        &kind(false),
+    );
 
     let page = read("docs/design/host-functions.md")?;
     let on_page = |heading: &str| names_under(&page, heading, &session.host.name);

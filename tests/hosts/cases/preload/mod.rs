@@ -145,7 +145,8 @@ impl Preload<'_> {
         self.session
             .check("it needs libc and no MPI", !needed.is_empty() && !needed.iter().any(foreign));
         let mut expected = self.names(&own);
-        let more = ["dlclose", "MPI_Group_from_session_pset", "MPI_Session_finalize"];
+        let more =
+            ["dlclose", "MPI_Group_from_session_pset", "MPI_Session_finalize", "cartograph_plan"];
         expected.extend(more.map(str::to_owned));
         expected.sort();
         expected.dedup();
