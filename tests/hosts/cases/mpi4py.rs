@@ -135,7 +135,7 @@ impl Mpi4py {
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let mpi4py = Mpi4py::new(&mut session)?;
-    let (python, example) = (mpi4py.python(), top().join("examples/halo.py"));
+    let (python, example) = (mpi4py.python(), top().join("examples/stencil.py"));
     // Attributes first: their callbacks query topologies, and the handles are reused for the grids of other tests.
     let of = ["test_attributes", "test_comm$", "test_comm_topo", "test_group", "_ngh_"];
     let chosen: Vec<&str> = of.iter().flat_map(|pattern| ["-i", pattern]).collect();

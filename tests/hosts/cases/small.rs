@@ -10,7 +10,7 @@ use crate::testlist::top;
 /// The programs of `examples` in C and Fortran, with the library and with random reordering. `mpi4py` runs the Python
 /// example.
 pub(super) fn examples(mut session: Session<'_>) -> Outcome {
-    for name in ["halo.c", "halo.f90"] {
+    for name in ["halo.c", "stencil.c", "stencil.f90"] {
         let source = format!("examples/{name}");
         if session.host.compiler(source.as_ref()).is_none() {
             continue;
@@ -18,7 +18,7 @@ pub(super) fn examples(mut session: Session<'_>) -> Outcome {
         let program = session.compile(name, &source, &["-Wall", "-Wextra", "-Werror"]);
         for setting in ["on", "scramble:1", "scramble0:2"] {
             let setting = format!("CARTOGRAPH_REORDER={setting}");
-            // For the C program, the number of exchanges.
+            // For the halo exchange, the number of exchanges.
             let ran = session.run(4, &[&setting], &[word(&program), "-n", "10"]);
             let right = session.out.lines().any(|line| line == "a grid of 2 x 2, 0 wrong");
             session.check(&format!("{name}, {setting}"), ran && right);
