@@ -218,11 +218,50 @@ fn pictures_have_a_description_and_a_dark_variant() {
     assert!(count > 0);
 }
 
-/// A newcomer can read them in an afternoon.
+/// Each program on the page is a file of `examples`, which other tests run.
+#[test]
+fn a_program_on_a_page_is_the_tested_one() {
+    let page = fs::read_to_string("docs/stencil.md").unwrap();
+    let blocks: Vec<&str> = page.split("\n```").collect();
+    for (language, file) in
+        [("c", "stencil.c"), ("fortran", "stencil.f90"), ("python", "stencil.py")]
+    {
+        // The crate's package has no examples.
+        let Ok(program) = fs::read_to_string(Path::new("examples").join(file)) else { return };
+        let block = blocks.iter().find_map(|block| block.strip_prefix(&format!("{language}\n")));
+        assert_eq!(block.map(|text| format!("{text}\n")), Some(program), "{file}");
+    }
+}
+
+/// What a tag names may change; a commit cannot.
+#[test]
+fn actions_of_workflows_are_pinned_by_commit() {
+    let Ok(workflows) = fs::read_dir(".github/workflows") else { return };
+    let mut count = 0;
+    for path in workflows.map(|entry| entry.unwrap().path()) {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains("\npermissions:"), "{} has no permissions", path.display());
+        for (_, action) in text.lines().filter_map(|line| line.split_once("uses: ")) {
+            let (name, commit) = action.split_once('@').unwrap_or_default();
+            let (commit, version) = commit.split_once(" # v").unwrap_or_default();
+            let is_hash = commit.len() == 40 && commit.bytes().all(|c| c.is_ascii_hexdigit());
+            assert!(is_hash && !name.is_empty() && !version.is_empty(), "{action}");
+            count += 1;
+        }
+    }
+    assert!(count > 0);
+}
+
+/// A newcomer can read them in an afternoon, each in some minutes. The tables of one page have all results of mappings.
 #[test]
 fn pages_are_short() {
     let is_word = |word: &&str| word.contains(char::is_alphanumeric);
     let count = |text: &String| text.split_whitespace().filter(is_word).count();
-    let words: usize = pages().values().map(count).sum();
-    assert!(words <= 20_000, "the pages have {words} words");
+    let pages = pages();
+    for (name, text) in pages.iter().filter(|(name, _)| *name != "results/quality.md") {
+        assert!(count(text) <= 1200, "{name} has {} words", count(text));
+    }
+    let words = pages.values().map(count).sum::<usize>();
+    let words = words + count(&fs::read_to_string("README.md").unwrap());
+    assert!(words <= 22_000, "the pages and the README have {words} words");
 }
