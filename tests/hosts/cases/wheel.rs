@@ -106,6 +106,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     prints(s, "recordings, reports and profiles are read", "report", &read);
     prints(s, "plans and meshes", "", &["python", "packaging/python/tests/test_plan.py"]);
 
+    // The case `mpi4py` passes all datatypes.
+    mpi4py.without = "--no-numpy";
     let chosen = ["-i", "test_comm_topo", "-i", "_ngh_"];
     // The collectives take most of the time.
     let number = if s.host.shortened { 2 } else { 4 };
