@@ -28,11 +28,23 @@ pub(crate) fn count(host: &str, checks: u64, starts: u64) {
     *counts = [counts[0] + checks, counts[1] + starts];
 }
 
-/// Prints the numbers of checks and starts.
+/// Prints the numbers of checks and starts, and the processor time.
 pub(crate) fn print_counts() {
     for (host, [checks, starts]) in COUNTS.lock().expect("no trial panics in here").iter() {
         println!("{host}: {checks} checks of programs in {starts} starts");
     }
+    if let Some(seconds) = processor_time() {
+        println!("{seconds:.0} s of processor time");
+    }
+}
+
+/// The processor time of all trials, which depends less on other load of the machine than their times.
+fn processor_time() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // After the name of the process: utime, stime, cutime and cstime, in hundredths of a second.
+    let words = stat.rsplit(')').next()?.split_whitespace().skip(12).take(4);
+    let ticks: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
+    (ticks.len() == 4).then(|| ticks.iter().sum::<f64>() / 100.0)
 }
 
 /// Runs a trial and keeps how long it took and how it failed.
