@@ -2,9 +2,10 @@
 //!
 //! `CARTOGRAPH_TEST_HOST` names the hosts, for which `make test` has built the library; without it nothing runs. A trial
 //! is one line of the list: a program, with all its numbers of processes, or a case. Programs of a folder share starts
-//! (`together`). If several hosts run at once, one host of each family runs every line; the others run lines whose result
-//! may differ, with the smallest and the largest number of processes. One host alone checks texts and files. Two trials
-//! run at once for each processor (`--test-threads`), since launchers and processes often wait.
+//! (`together`). If several hosts run at once, one host of each family runs every line, and these two share the numbers of
+//! processes between the smallest and the largest; the others run lines whose result may differ, with the smallest and the
+//! largest number. One host alone checks texts and files. Two trials run at once for each processor (`--test-threads`),
+//! since launchers and processes often wait.
 
 #[path = "hosts/cases/mod.rs"]
 mod cases;
@@ -39,6 +40,10 @@ use together::Starts;
 /// Hosts that have another host of their family in the same run: MPICH 5 and Open MPI 4.
 const SHORTENED: [&str; 4] = ["mpich", "abi", "openmpi5", "intel"];
 
+/// Hosts that run every line. If both run, each number of processes between the smallest and the largest runs on one of
+/// them, on MPICH in one line and on Open MPI in the next.
+const SHARING: [&str; 2] = ["mpich5", "openmpi"];
+
 /// The host for checks that do not depend on the host, if it is among several: its jobs are the fastest.
 const CHEAPEST: &str = "mpich5";
 
@@ -59,10 +64,17 @@ fn main() -> ExitCode {
         host.checks_all =
             if names.contains(&CHEAPEST) { name == CHEAPEST } else { name == names[0] };
         let host: &'static Host = Box::leak(Box::new(host));
+        let both = SHARING.iter().all(|sharing| names.contains(sharing));
+        let place = SHARING.iter().position(|sharing| both && *sharing == name);
         let mut tests = Vec::new();
-        for mut test in testlist::read().into_iter().filter(|test| !test.is_elsewhere(name)) {
+        for (line, mut test) in testlist::read().into_iter().enumerate() {
+            if test.is_elsewhere(name) {
+                continue;
+            }
             if in_short {
                 test.keep_least_and_largest();
+            } else if let Some(place) = place {
+                test.keep_every_second(line + place);
             }
             let elsewhere = in_short && test.once;
             let ignored = elsewhere || test.long || !test.is_for(name) || !host.can_build(&test);

@@ -73,6 +73,15 @@ impl Test {
         self.processes = kept;
     }
 
+    /// Keeps the smallest and the largest number of processes, and of those between every second one: those that another
+    /// host with another parity does not keep.
+    pub(crate) fn keep_every_second(&mut self, parity: usize) {
+        let last = self.processes.len().saturating_sub(1);
+        let kept = |place: usize| place == 0 || place == last || place % 2 == parity % 2;
+        let numbered = self.processes.iter().enumerate();
+        self.processes = numbered.filter(|(place, _)| kept(*place)).map(|(_, n)| *n).collect();
+    }
+
     /// True if the program runs thousands of rounds.
     pub(crate) fn has_many_rounds(&self) -> bool {
         let rounds = self.arguments.first().and_then(|argument| argument.parse::<u32>().ok());
@@ -127,7 +136,8 @@ impl Test {
 }
 
 /// Folders whose programs have a driver.
-const DRIVEN: [&str; 4] = ["c_tests/errors", "c_tests/kit", "c_tests/neighbor", "c_tests/topology"];
+const DRIVEN: [&str; 5] =
+    ["c_tests/errors", "c_tests/kit", "c_tests/neighbor", "c_tests/reorder", "c_tests/topology"];
 
 /// Hosts that lack too much for most programs, or have no compilers: they run only lines that name them.
 const MINIMAL: [&str; 3] = ["smpi", "mini", RUNTIME];
