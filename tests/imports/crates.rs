@@ -127,6 +127,17 @@ fn no_crate_includes_sources_of_another() {
     assert!(old.is_empty(), "SHARED need not name these any more: {old:#?}");
 }
 
+/// Cargo would compile a crate twice for one library, even if its default is no feature at all.
+#[test]
+fn no_crate_turns_off_the_default_features_of_another() {
+    for (folder, _) in EDGES {
+        let manifest = read(&normal(&Path::new(folder).join("Cargo.toml")));
+        let of_ours = manifest.lines().filter(|line| line.starts_with("cartograph-"));
+        let without: Vec<&str> = of_ours.filter(|line| line.contains("default-features")).collect();
+        assert!(without.is_empty(), "{folder}: {without:?}");
+    }
+}
+
 /// The version in a line `NAME = "VERSION"` of a manifest.
 fn field<'a>(manifest: &'a str, name: &str) -> Option<&'a str> {
     let value = |line: &'a str| line.strip_prefix(name)?.strip_prefix(" = \"")?.strip_suffix('"');
