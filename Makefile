@@ -40,7 +40,7 @@ endif
 KNOWN := $(filter $(ONE),$(HOSTS))
 OUT := $(BUILD)/$(ONE)
 LIB := $(OUT)/lib
-# The recorder and world are only for hosts where each rank is a process.
+# The recorder is only for hosts where each rank is a process.
 RECORDED := $(filter-out smpi mini,$(ONE))
 PURE := CARGO_TARGET_DIR=$(BUILD)/pure
 # The target of a cross build, if any; cargo's runner for it runs the programs.
@@ -110,23 +110,22 @@ check:
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)
 
-## make lib [HOST=|MPICC= NAME=] [BUILD=]  builds libcartograph.so and libcartograph.a, the recorder, and the world's library
+## make lib [HOST=|MPICC= NAME=] [BUILD=]  builds libcartograph.so and libcartograph.a, and the recorder
 lib:
 	@$(if $(HOST),scripts/setup.sh $(ONE))
 	@scripts/preflight.sh $(MPICC)
 	scripts/seed.sh $(OUT)
 	$(BOUND) cargo build --release --lib
-	$(if $(RECORDED),$(BOUND) cargo build --release -p cartograph-record -p cartograph-world)
+	$(if $(RECORDED),$(BOUND) cargo build --release -p cartograph-record)
 	scripts/finish-lib.sh $(OUT)
 	$(if $(RECORDED),$(BOUND) $(MPICC) -O2 $(CFLAGS) $(LDFLAGS) -o $(LIB)/halo examples/halo.c)
 	install -d $(BUILD)/lib/cartograph
 	ln -sfn ../../$(ONE)/lib $(BUILD)/lib/cartograph/$(ONE)
 
-## make preload                     builds the libraries to preload for every MPI: build/lib/libcartograph.so, recorders, and the world's
+## make preload                     builds the libraries to preload for every MPI: build/lib/libcartograph.so, and recorders
 preload:
 	@scripts/preflight.sh
-	set -e; for kind in : record:cartograph/record-3.so record,mpi4:cartograph/record-4.so record,mpi4c:cartograph/record-4c.so \
-	    world:cartograph/world-3.so world,mpi4:cartograph/world-4.so world,mpi4c:cartograph/world-4c.so; do \
+	set -e; for kind in : record:cartograph/record-3.so record,mpi4:cartograph/record-4.so record,mpi4c:cartograph/record-4c.so; do \
 	    $(PURE) cargo build --release -p cartograph-preload --features "$${kind%%:*}"; \
 	    to=$${kind#*:}; \
 	    install -C -D -m 755 $(BUILD)/pure/$(CROSS)release/libcartograph_preload.so $(BUILD)/lib/$${to:-libcartograph.so.0}; \
@@ -138,7 +137,7 @@ preload:
 lint: lib
 	$(BOUND) cargo clippy --release --lib --no-deps -- -D warnings
 	$(if $(filter mpich openmpi,$(ONE)),$(BOUND) cargo test --release --quiet -p cartograph-record --lib)
-	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record -p cartograph-world -p cartograph-shim --no-deps -- -D warnings)
+	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record -p cartograph-shim --no-deps -- -D warnings)
 
 ## make -s lib-path [HOST=|MPICC=]  prints the path of that libcartograph.so
 lib-path:

@@ -65,11 +65,6 @@ lab-symbols:
 	set -e; for host in $(filter $(HOSTS),$(TESTED)); do $(MAKE) --no-print-directory lib HOST=$$host; done
 	$(PURE) CARTOGRAPH_TEST_HOST="$(filter $(HOSTS),$(TESTED))" cargo test $(CHECKED) --test hosts -- /symbols
 
-## make lab-world [HOST=]               programs and mpi4py's own tests with MPI_COMM_WORLD in other orders; long
-lab-world:
-	set -e; for host in $(or $(HOST),mpich openmpi); do $(MAKE) --no-print-directory lib HOST=$$host; done
-	CARTOGRAPH_TEST_HOST="$(or $(HOST),mpich openmpi)" $(LONG) /world_programs
-
 ## make lab-bench [HOST=]               the time, instructions and memory of each host and of Cartograph, side by side
 MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))
 BENCH := $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin bench --

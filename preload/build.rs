@@ -1,16 +1,11 @@
-//! Writes a stub for each exported name: `include/exports.txt` in all spellings with [`OTHERS`], or those of `include/recorded.txt` or
-//! `include/world.txt` in C's that MPIs of this kind have.
+//! Writes a stub for each exported name: `include/exports.txt` in all spellings with [`OTHERS`], or those of `include/recorded.txt` in
+//! C's that MPIs of this kind have.
 
 use std::path::PathBuf;
 use std::{env, fs};
 
-const WRAPS: bool = cfg!(feature = "wraps");
-const WORLD: bool = cfg!(feature = "world");
-const EXPORTS: &str = match (WRAPS, WORLD) {
-    (false, _) => "../include/exports.txt",
-    (true, false) => "../include/recorded.txt",
-    (true, true) => "../include/world.txt",
-};
+const RECORDS: bool = cfg!(feature = "record");
+const EXPORTS: &str = if RECORDS { "../include/recorded.txt" } else { "../include/exports.txt" };
 
 /// Names that are not of the chapter: the mapping, and the functions with which libraries notice the end of the last
 /// session. A program calls these only with a session, so they may exist here even if the MPI has no sessions;
@@ -23,7 +18,7 @@ fn main() {
     println!("cargo:rerun-if-changed={EXPORTS}");
     let exports = fs::read_to_string(EXPORTS).expect("the list of what is exported can be read");
     let mut names: Vec<String> = exports.lines().filter_map(there).flat_map(spellings).collect();
-    if !WRAPS {
+    if !RECORDS {
         names.extend(OTHERS.map(str::to_owned));
     }
     let stubs: String =
@@ -33,10 +28,9 @@ fn main() {
         .expect("OUT_DIR can be written");
     let options = [
         // Also correct for a program that was linked with -lcartograph.
-        match (WRAPS, WORLD) {
-            (false, _) => "-Wl,-soname,libcartograph.so.0",
-            (true, false) => "-Wl,-soname,libcartograph_record.so",
-            (true, true) => "-Wl,-soname,libcartograph_world.so",
+        match RECORDS {
+            false => "-Wl,-soname,libcartograph.so.0",
+            true => "-Wl,-soname,libcartograph_record.so",
         },
         // The program keeps addresses in here.
         "-Wl,-z,nodelete",
@@ -68,7 +62,7 @@ fn spellings(name: &str) -> Vec<String> {
     if name.starts_with("MPI_") || name.starts_with("MPIX_") {
         all.push(format!("P{name}"));
     }
-    if !WRAPS && !name.ends_with("_c") {
+    if !RECORDS && !name.ends_with("_c") {
         for prefix in ["", "p"] {
             all.extend(["_", "__"].map(|end| format!("{prefix}{lower}{end}")));
         }

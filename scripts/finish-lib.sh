@@ -10,9 +10,7 @@ mkdir -p "$lib"
 # Replaced only if it changed, so that nothing that depends on it is rebuilt.
 install -C -m 755 "$from/libcartograph.so" "$lib/libcartograph.so.0"
 ln -sf libcartograph.so.0 "$lib/libcartograph.so"
-for more in record world; do
-    if [ -e "$from/libcartograph_$more.so" ]; then install -C -m 755 "$from/libcartograph_$more.so" "$lib"; fi
-done
+if [ -e "$from/libcartograph_record.so" ]; then install -C -m 755 "$from/libcartograph_record.so" "$lib"; fi
 
 if [ "$lib/libcartograph.a" -nt "$from/libcartograph.a" ]; then exit 0; fi
 work=$(mktemp -d "$1/archive.XXXXXX")

@@ -31,7 +31,7 @@ common)
     file 755 "$build/bin/cartograph" bin/cartograph
     file 755 "$build/lib/libcartograph.so.0" lib/libcartograph.so.0
     ln -sf libcartograph.so.0 "$to/lib/libcartograph.so"
-    for kind in {record,world}-{3,4,4c}; do file 755 "$build/lib/cartograph/$kind.so" "lib/cartograph/$kind.so"; done
+    for kind in record-{3,4,4c}; do file 755 "$build/lib/cartograph/$kind.so" "lib/cartograph/$kind.so"; done
     file 644 "$top/include/cartograph.h" include/cartograph.h
     file 644 "$templates/CartographConfig.cmake" lib/cmake/Cartograph/CartographConfig.cmake
     filled CartographConfigVersion.cmake.in lib/cmake/Cartograph/CartographConfigVersion.cmake
@@ -56,7 +56,7 @@ uninstall)
     ;;
 *)
     host=$what lib=$build/$what/lib
-    for library in libcartograph.so.0 libcartograph_{record,world}.so; do
+    for library in libcartograph.so.0 libcartograph_record.so; do
         case $host:$library in smpi:*_* | mini:*_*) continue ;; esac
         file 755 "$lib/$library" "lib/cartograph/$host/$library"
     done

@@ -14,7 +14,7 @@ cd "$top"
 [ -z "$(git status --porcelain)" ] || { echo "release.sh: commit first: a release is a commit" >&2 && exit 1; }
 version=$(scripts/version.sh)
 name=cartograph-$version
-for manifest in {cli,core,preload,record,shim,traffic,world}/Cargo.toml packaging/python/pyproject.toml; do
+for manifest in {cli,core,preload,record,shim,traffic}/Cargo.toml packaging/python/pyproject.toml; do
     grep -q "^version = \"$version\"" "$manifest" || { echo "release.sh: $manifest is not at $version" >&2 && exit 1; }
 done
 grep -q "VERSION \"$version\"" include/cartograph.h || { echo "release.sh: include/cartograph.h is not at $version" >&2 && exit 1; }

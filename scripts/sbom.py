@@ -21,7 +21,7 @@ nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
 with open("Cargo.lock", "rb") as file:
     lock = tomllib.load(file)["package"]
 checksums = {(package["name"], package["version"]): package.get("checksum") for package in lock}
-shipped_roots = {"mpi-cartograph", "cartograph-cli", "cartograph-preload", "cartograph-record", "cartograph-world"}
+shipped_roots = {"mpi-cartograph", "cartograph-cli", "cartograph-preload", "cartograph-record"}
 roots = [id for id in metadata["workspace_members"] if packages[id]["name"] in shipped_roots]
 
 

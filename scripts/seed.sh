@@ -15,10 +15,10 @@ for from in "$(dirname "$to")"/{mpich,openmpi,mpich5,openmpi5,*}; do
     # With their times, by which cargo detects changes; fingerprints last, since they tell cargo that the rest is
     # complete.
     cp -au --reflink=auto -t "$to/release/deps" \
-        "$from"/release/deps/!(*mpi_sys*|*cartograph-*|*cartograph.*|*cartograph_record*|*cartograph_world*)
+        "$from"/release/deps/!(*mpi_sys*|*cartograph-*|*cartograph.*|*cartograph_record*)
     for part in build .fingerprint; do
         cp -au --reflink=auto -t "$to/release/$part" \
-            "$from/release/$part"/!(mpi-sys-*|mpi-cartograph-*|cartograph-record-*|cartograph-world-*)
+            "$from/release/$part"/!(mpi-sys-*|mpi-cartograph-*|cartograph-record-*)
     done
     exit 0
 done

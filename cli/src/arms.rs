@@ -1,6 +1,6 @@
-//! The placements of a program's ranks in which `run` and `tune` start jobs: through the launcher, the library, or a
-//! reordered MPI_COMM_WORLD.
+//! The placements of a program's ranks in which `run` and `tune` start jobs: by the launcher's rank file, or by relays.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -8,11 +8,10 @@ use cartograph_core::launcher::{Kind, Line, Placement};
 use cartograph_core::learn::Gain;
 use cartograph_core::machine::Machine;
 use cartograph_core::pmi::Order;
-use cartograph_core::profile::{Profile, SCHEMA};
 use serde::{Deserialize, Serialize};
 
 use crate::output::{self, Result};
-use crate::predict::{By, Forecast, LEAST_GAIN, Prediction, old_ranks};
+use crate::predict::{Forecast, LEAST_GAIN, Prediction, old_ranks};
 use crate::runs::command::Launch;
 
 /// A smaller saving of bytes is not worth a run if replay predicts no gain.
@@ -23,20 +22,44 @@ const FEWER_BYTES: f64 = 0.95;
 const WITHOUT: &str = r#"[ -x "$1" ] || shift "$0"; exec "$@""#;
 
 /// How ranks get to the nodes of a placement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Way {
-    /// The default order: ranks are already there.
-    Own,
-    /// The launcher places them.
-    Launcher,
+#[derive(Clone)]
+pub(crate) enum Means {
+    /// The launcher of this command line places them with a rank file.
+    Launcher(Box<(Line, Placement)>),
     /// Relays give processes other ranks than the launcher.
-    Relay,
-    /// MPI_COMM_WORLD is reordered.
-    World,
-    /// The library reorders a grid, with these `CARTOGRAPH_WEIGHTS` or by default.
-    Weights(Option<String>),
-    /// The library reorders a grid with these `CARTOGRAPH_DIMS`.
-    Dims(String),
+    Relays,
+}
+
+impl Means {
+    /// The means for a program of this MPI.
+    ///
+    /// # Errors
+    ///
+    /// Why there are none.
+    pub(crate) fn of(line: &Line, mpi: &str) -> core::result::Result<Self, String> {
+        if line.takes_relays() {
+            return Ok(Self::Relays);
+        }
+        let placement = line.placement(mpi, |name| env::var(name).ok());
+        let placement = placement.map_err(|why| why.to_string())?;
+        Ok(Self::Launcher(Box::new((line.clone(), placement))))
+    }
+
+    /// The name in results: relays, or the format of rank files.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Launcher(by) => by.1.format.name(),
+            Self::Relays => "relays",
+        }
+    }
+
+    /// The means in words.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Launcher(_) => format!("the launcher, with a rank file ({})", self.name()),
+            Self::Relays => "relays between processes and launcher".to_owned(),
+        }
+    }
 }
 
 /// A placement.
@@ -47,7 +70,6 @@ pub(crate) struct Arm {
     pub(crate) predicted: Option<f64>,
     /// Bytes, or messages if all are empty, that leave the busiest node.
     pub(crate) busiest: Option<i64>,
-    pub(crate) way: Way,
     /// The node of each rank.
     pub(crate) node_of: Vec<u32>,
 }
@@ -61,17 +83,12 @@ pub(crate) fn faster(order: &str, gain: &Gain, runs: usize) -> String {
 }
 
 impl Arm {
-    /// The placement of a prediction, where `first` is that of the default order. `start` is how ranks are started on
-    /// other nodes.
-    pub(crate) fn new(one: &Prediction, first: &Prediction, machine: &Machine, start: Way) -> Self {
+    /// The placement of a prediction, where `first` is that of the default order.
+    pub(crate) fn new(one: &Prediction, first: &Prediction, machine: &Machine) -> Self {
         Self {
             order: one.order.clone(),
             predicted: Some(first.seconds / one.seconds.max(1e-12)),
             busiest: Some(one.busiest),
-            way: match &one.by {
-                By::Ranks => start,
-                By::Weights(weights) => Way::Weights(weights.clone()),
-            },
             node_of: one.plan.node_of(machine),
         }
     }
@@ -79,11 +96,11 @@ impl Arm {
     /// The default order, and the placements that are worth a run: those that gain, the best first, and then the one with
     /// the fewest bytes if it is predicted to be about as fast as the default order. Recorded computation may include
     /// other work on the machine, which hides messages: two recordings of NPB BT predicted speeds of 1.16 and 1.00 for an
-    /// order with a measured speed of 1.18. `start` is how ranks are started on other nodes.
+    /// order with a measured speed of 1.18. Each is as [`Arm::by`] makes it.
     pub(crate) fn of_forecast(
         forecast: &Forecast,
         machine: &Machine,
-        start: &Way,
+        means: &Means,
     ) -> (Self, Vec<Self>) {
         let first = &forecast.all[0];
         let is_close = |one: &&Prediction| {
@@ -95,9 +112,9 @@ impl Arm {
         found.extend(forecast.all[1..].iter().filter(is_close).min_by_key(|one| one.busiest));
         // Equal candidates, such as mirrored orders: one of them is enough.
         found.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
-        let arm = |one, start| Self::new(one, first, machine, start);
-        let found = found.into_iter().map(|one| arm(one, start.clone()));
-        (arm(first, Way::Own), found.collect())
+        let arm = |one| Self::new(one, first, machine);
+        let found = found.into_iter().filter_map(|one| arm(one).by(means, machine));
+        (arm(first), found.collect())
     }
 
     /// The predicted gain, or 1.
@@ -105,64 +122,21 @@ impl Arm {
         self.predicted.unwrap_or(1.0)
     }
 
-    /// The name of the placement in the store; empty for the default order.
-    pub(crate) fn key(&self) -> &str {
-        if self.way == Way::Own { "" } else { &self.order }
-    }
-
-    /// The same placement with rank 0 in place, as relays and the world need it, and the ranks of processes in it; `None`
-    /// if nodes have too few processes.
-    pub(crate) fn relayed(self, machine: &Machine) -> Option<Self> {
-        let node_of = order(machine, &self.node_of)?.node_of_rank;
-        Some(Self { way: Way::Relay, node_of, ..self })
-    }
-
-    /// The same placement through a reordered MPI_COMM_WORLD in which rank 0 stays in place; `None` if nodes have too
-    /// few processes for it.
-    pub(crate) fn in_world(self, machine: &Machine) -> Option<Self> {
-        let node_of = order(machine, &self.node_of)?.node_of_rank;
-        let order = format!("{}, world reordered", self.order);
-        Some(Self { order, way: Way::World, node_of, ..self })
-    }
-
-    /// The text of a profile with this placement, for a program file of this name.
-    pub(crate) fn profile(
-        &self,
-        program: &str,
-        machine: &Machine,
-        measured: Option<(f64, f64)>,
-    ) -> String {
-        let (weights, dims) = match &self.way {
-            Way::Weights(weights) => (weights.clone(), None),
-            Way::Dims(sides) => (None, Some(sides.clone())),
-            _ => (None, None),
-        };
-        let moves_grids = matches!(self.way, Way::Weights(_) | Way::Dims(_));
-        let world = if moves_grids { None } else { order(machine, &self.node_of) };
-        let world = world.filter(|world| (0..).zip(&world.new_ranks).any(|(old, new)| old != *new));
-        let mut node_sizes = machine.node_sizes();
-        node_sizes.sort_unstable();
-        node_sizes.dedup();
-        let profile = Profile {
-            schema: SCHEMA,
-            program: program.to_owned(),
-            processes: machine.ranks(),
-            node_sizes,
-            order: self.order.clone(),
-            weights,
-            dims,
-            moves_grids,
-            orders_world: world.is_some(),
-            predicted: self.predicted,
-            measured,
-        };
-        let lines = [Some(profile.json()), world.map(|world| world.text())];
-        lines.into_iter().flatten().map(|line| line + "\n").collect()
+    /// The same placement, but with rank 0 in place if relays are the means; `None` if nodes have too few processes for
+    /// that.
+    pub(crate) fn by(self, means: &Means, machine: &Machine) -> Option<Self> {
+        match means {
+            Means::Launcher(_) => Some(self),
+            Means::Relays => {
+                let node_of = order(machine, &self.node_of)?.node_of_rank;
+                Some(Self { node_of, ..self })
+            }
+        }
     }
 }
 
-/// The ranks of processes that bring ranks to these nodes of a machine if the launcher cannot; `None` if a node has too
-/// few processes.
+/// The ranks that relays give processes to bring ranks to these nodes of a machine; `None` if a node has too few
+/// processes.
 ///
 /// Rank 0 stays in place. If it belongs on another node, that node and the node of rank 0 swap ranks or, if their sizes
 /// differ, rank 0 swaps with the first rank that belongs on the node of rank 0.
@@ -193,18 +167,14 @@ pub(crate) fn order(machine: &Machine, node_of: &[u32]) -> Option<Order> {
 /// Starts a command in different placements.
 pub(crate) struct Placer {
     launch: Launch,
-    /// The command line and how its launcher places ranks, or why it does not.
-    by_launcher: core::result::Result<(Line, Placement), String>,
+    means: Means,
     /// The number of cores of a node, if ranks must not be bound to one core each.
     cores: Option<usize>,
-    /// A variable for the environment of a program whose grids are reordered.
-    setting: Option<&'static str>,
 }
 
 /// The start of a job in a placement.
 pub(crate) struct Start {
     pub(crate) launch: Launch,
-    setting: Option<String>,
     options: Vec<OsString>,
     /// True if the program is to run without this command on nodes that lack it.
     pub(crate) does_without: bool,
@@ -219,20 +189,15 @@ pub(crate) struct RankFile {
 }
 
 impl Placer {
-    pub(crate) fn new(
-        launch: Launch,
-        by_launcher: core::result::Result<(Line, Placement), String>,
-        setting: Option<&'static str>,
-        cores: Option<usize>,
-    ) -> Self {
-        let unbound = cores.is_some();
-        let by_launcher =
-            by_launcher.map(|(line, placement)| (line, Placement { unbound, ..placement }));
-        Self { launch, by_launcher, cores, setting }
+    pub(crate) fn new(launch: Launch, mut means: Means, cores: Option<usize>) -> Self {
+        if let Means::Launcher(by) = &mut means {
+            by.1.unbound = cores.is_some();
+        }
+        Self { launch, means, cores }
     }
 
-    /// The start of a job in a placement on nodes with these names, with a file of this name for its rank file or
-    /// profile; or why that is impossible.
+    /// The start of a job in a placement on nodes with these names, with a file of this name for its rank file or the
+    /// ranks of its processes; or why that is impossible.
     pub(crate) fn start(
         &self,
         arm: &Arm,
@@ -241,21 +206,16 @@ impl Placer {
         file: &Path,
     ) -> Result<core::result::Result<Start, String>> {
         let mut start = Start::of(self.launch.clone());
-        let mut reorder = None;
-        match &arm.way {
-            Way::Own => {}
-            Way::Relay => {
+        match &self.means {
+            Means::Relays => {
                 let Some(order) = order(machine, &arm.node_of) else {
                     return Ok(Err("a node has too few processes for it".to_owned()));
                 };
                 output::write(file, &order.text())?;
                 start.options.extend(["--relay".into(), file.into()]);
             }
-            Way::Launcher => {
-                let (line, placement) = match self.by_launcher.clone() {
-                    Ok(found) => found,
-                    Err(why) => return Ok(Err(why)),
-                };
+            Means::Launcher(by) => {
+                let (line, placement) = &**by;
                 let text = match placement.format.write(&arm.node_of, names) {
                     Ok(text) => text,
                     Err(why) => return Ok(Err(why)),
@@ -266,28 +226,11 @@ impl Placer {
                     _ => text,
                 };
                 output::write(file, &text)?;
-                let placed = line.placed(&placement, file.as_os_str(), &text, arm.node_of.len());
+                let placed = line.placed(placement, file.as_os_str(), &text, arm.node_of.len());
                 start.launch = Launch { mpi: self.launch.mpi.clone(), ..placed.into() };
+                let (line, placement) = (line.clone(), placement.clone());
                 start.rank_file = Some(RankFile { text, line, placement });
             }
-            Way::World => {
-                let program = self.launch.name().to_string_lossy();
-                output::write(file, &arm.profile(&program, machine, None))?;
-                start.options.extend(["--profile".into(), file.into()]);
-            }
-            Way::Weights(weights) => {
-                reorder = Some("on");
-                let weights = weights.iter().map(OsString::from);
-                start.options.extend(weights.flat_map(|weights| ["--weights".into(), weights]));
-                start.setting = self.setting.map(str::to_owned);
-            }
-            Way::Dims(sides) => {
-                reorder = Some("on");
-                start.setting = Some(format!("CARTOGRAPH_DIMS={sides}"));
-            }
-        }
-        if let Some(word) = reorder {
-            start.options.extend(["--reorder".into(), word.into()]);
         }
         Ok(Ok(start))
     }
@@ -296,13 +239,13 @@ impl Placer {
 impl Start {
     /// The start of a job in the default order.
     pub(crate) fn of(launch: Launch) -> Self {
-        Self { launch, setting: None, options: Vec::new(), does_without: false, rank_file: None }
+        Self { launch, options: Vec::new(), does_without: false, rank_file: None }
     }
 
     /// The command line, with these options for `cartograph exec`.
     pub(crate) fn words(&self, options: &[OsString]) -> Result<Vec<OsString>> {
         let options = [options, &self.options].concat();
-        let mut words = self.launch.under_exec(self.setting.as_deref(), &options)?;
+        let mut words = self.launch.under_exec(None, &options)?;
         if self.does_without {
             let before = words.len() - self.launch.launcher.len() - self.launch.program.len();
             let shell = ["/bin/sh", "-c", WITHOUT].map(OsString::from);
@@ -321,6 +264,14 @@ fn on_any_core(text: &str, cores: usize) -> String {
         format!("{rank} slot=0-{}\n", cores.max(1) - 1)
     };
     text.lines().map(slot).collect()
+}
+
+/// Open MPI's launcher as the means.
+#[cfg(test)]
+pub(crate) fn by_launcher() -> Means {
+    let words = ["prterun", "-n", "4", "./app"].map(OsString::from);
+    let line = Line::read(&words, None, |_| String::new(), None).unwrap();
+    Means::of(&line, "Open MPI v5.0.2").map_err(|why| panic!("{why}")).unwrap()
 }
 
 #[cfg(test)]

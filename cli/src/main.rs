@@ -68,11 +68,7 @@ enum Command {
     Info,
     /// Print the place of this process; `run` starts it instead of the program to find the nodes of a job
     #[command(hide = true)]
-    Where {
-        /// A file that this process must be able to read
-        #[arg(long, value_name = "FILE")]
-        reads: Option<std::path::PathBuf>,
-    },
+    Where,
     /// Become a command that ends with the process that started it, or wait for its end
     #[command(hide = true)]
     Under {
@@ -97,7 +93,7 @@ fn main() -> ExitCode {
             Command::Show(arguments) => show::run(&arguments),
             Command::Try(arguments) => trial::run(&arguments),
             Command::Info => info::run(),
-            Command::Where { reads } => run::print_place(reads.as_deref()),
+            Command::Where => run::print_place(),
             Command::Under { parent, command } => {
                 let error = run::under(parent, &command);
                 let name = command.first().map(|word| word.to_string_lossy()).unwrap_or_default();

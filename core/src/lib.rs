@@ -31,7 +31,6 @@ pub mod mapping;
 pub mod metis;
 #[cfg(feature = "cli")]
 pub mod pmi;
-pub mod profile;
 #[cfg(feature = "cli")]
 pub mod replay;
 pub mod report;

@@ -62,7 +62,7 @@ pub trait Known: Sync {
 }
 
 /// All of them, those for users first.
-pub static ALL: [&dyn Known; 20] = [
+pub static ALL: [&dyn Known; 17] = [
     &REORDER,
     &REPORT,
     &WEIGHTS,
@@ -73,9 +73,6 @@ pub static ALL: [&dyn Known; 20] = [
     &PAIRING,
     &STORE,
     &TRAFFIC,
-    &PROFILE,
-    &WORLD,
-    &WORLD_OF,
     &RECORD,
     &RECORD_LIMITED,
     &CLOCK,
@@ -188,30 +185,6 @@ pub static TRAFFIC: Setting<()> = Setting {
         "a recording whose bytes are the edge weights of grids and graphs; set by cartograph exec --traffic",
     )
 };
-
-/// A profile of the program.
-pub static PROFILE: Setting<()> = Setting {
-    names_file: always,
-    ..any(
-        "CARTOGRAPH_PROFILE",
-        "a profile written by cartograph tune, for cartograph exec; set for the library to turn off its advice",
-    )
-};
-
-/// A profile with an order of MPI_COMM_WORLD.
-pub static WORLD: Setting<()> = Setting {
-    names_file: always,
-    ..any(
-        "CARTOGRAPH_WORLD",
-        "a profile with an order of MPI_COMM_WORLD; set by cartograph exec --profile",
-    )
-};
-
-/// The process whose MPI_COMM_WORLD is reordered.
-pub static WORLD_OF: Setting<()> = any(
-    "CARTOGRAPH_WORLD_OF",
-    "the ID of the process whose MPI_COMM_WORLD is reordered; set by the library of CARTOGRAPH_WORLD, for reports",
-);
 
 /// The directory of a recording.
 pub static RECORD: Setting<()> = any(

@@ -37,5 +37,5 @@ mod resolve;
 mod runtime;
 mod stubs;
 mod unloading;
-#[cfg(feature = "wraps")]
+#[cfg(feature = "record")]
 mod wraps;

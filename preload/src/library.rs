@@ -18,12 +18,10 @@ use crate::mpi;
 use crate::objects::Objects;
 
 /// The file in a host's folder.
-#[cfg(not(feature = "wraps"))]
+#[cfg(not(feature = "record"))]
 use cartograph_shim::elf::LIBRARY as FILE;
 #[cfg(feature = "record")]
 use cartograph_shim::elf::RECORDER as FILE;
-#[cfg(feature = "world")]
-use cartograph_shim::elf::WORLD as FILE;
 
 /// Why a process has no library for its MPI.
 pub(crate) enum Fault {
@@ -96,7 +94,7 @@ impl Installed {
         let path = own.to_string_lossy();
         let beside = path.rfind('/').map_or("", |end| &path[..end]);
         // Wrapping libraries are in the directory itself.
-        let folder = match cfg!(feature = "wraps") {
+        let folder = match cfg!(feature = "record") {
             true => beside.into(),
             false => format!("{beside}/{FOLDER}"),
         };

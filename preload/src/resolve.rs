@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-#[cfg(not(feature = "wraps"))]
+#[cfg(not(feature = "record"))]
 use core::ffi::c_int;
 use core::ffi::c_void;
 use core::ptr;
@@ -23,7 +23,7 @@ use crate::mpi::{self, LoadedMpi};
 use crate::objects::Objects;
 use crate::stubs::{COUNT, SLOTS, name};
 use crate::unloading;
-#[cfg(feature = "wraps")]
+#[cfg(feature = "record")]
 use crate::wraps;
 
 /// The functions that serve the callers of one MPI. It is never freed, since MPI cannot be started twice.
@@ -248,7 +248,7 @@ fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
     let anothers = |found: &Address| !loaded::is_own(*found);
     let found = ours.filter(anothers).or_else(hosts).filter(anothers);
     let Some(found) = found else {
-        #[cfg(not(feature = "wraps"))]
+        #[cfg(not(feature = "record"))]
         if name.to_bytes().ends_with(b"_from_session_pset") || name == c"MPI_Session_finalize" {
             return no_session as *const ();
         }
@@ -266,7 +266,7 @@ fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
 }
 
 /// Replaces functions that take a session, for an MPI without sessions: only a null session can be passed to them.
-#[cfg(not(feature = "wraps"))]
+#[cfg(not(feature = "record"))]
 extern "C" fn no_session() -> c_int {
     /// Of MPIs without sessions: `MPI_ERR_UNKNOWN` in MPICH and `MPI_ERR_ARG` in Open MPI.
     const ERROR: c_int = 13;
@@ -325,7 +325,7 @@ fn make(objects: &Objects, mpi: Option<usize>, host: Host) -> Result<Box<Binding
         }
         None => Err("the MPI is linked into the program; link libcartograph.a with it".into()),
     };
-    #[cfg(feature = "wraps")]
+    #[cfg(feature = "record")]
     if let (Ok(library), Host::AtStart) = (&library, host) {
         wraps::hand_over(library);
     }

@@ -17,11 +17,8 @@ pub const LIBRARY: &str = "libcartograph.so.0";
 /// The name of an MPI's recorder.
 pub const RECORDER: &str = "libcartograph_record.so";
 
-/// The name of an MPI's library that reorders MPI_COMM_WORLD.
-pub const WORLD: &str = "libcartograph_world.so";
-
-/// The kinds of recorders and of the world's libraries to preload, `record-KIND.so` and `world-KIND.so` in [`FOLDER`], and
-/// of each a function that its MPIs have: those before have it not.
+/// The kinds of recorders to preload, `record-KIND.so` in [`FOLDER`], and of each a function that its MPIs have: those
+/// before have it not.
 pub const KINDS: [(&str, &str); 3] =
     [("3", "MPI_Send"), ("4", "MPI_Isendrecv"), ("4c", "MPI_Send_c")];
 

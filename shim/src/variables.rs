@@ -9,55 +9,33 @@ pub struct Variables {
     pub rank: &'static str,
     /// The number of processes of the job.
     pub size: Option<&'static str>,
-    /// The rank among the processes of its node.
-    pub local_rank: Option<&'static str>,
-    /// The number of processes of its node.
-    pub local_size: Option<&'static str>,
 }
 
 impl Variables {
     const fn new(launcher: &'static str, rank: &'static str) -> Self {
-        Self { launcher, rank, size: None, local_rank: None, local_size: None }
+        Self { launcher, rank, size: None }
     }
 
     const fn size(self, size: &'static str) -> Self {
         Self { size: Some(size), ..self }
     }
-
-    const fn local(self, rank: &'static str) -> Self {
-        Self { local_rank: Some(rank), ..self }
-    }
-
-    const fn of_node(self, rank: &'static str, size: &'static str) -> Self {
-        Self { local_rank: Some(rank), local_size: Some(size), ..self }
-    }
 }
 
 /// The variables of Flux.
-pub const FLUX: Variables =
-    Variables::new("flux run", "FLUX_TASK_RANK").size("FLUX_JOB_SIZE").local("FLUX_TASK_LOCAL_ID");
+pub const FLUX: Variables = Variables::new("flux run", "FLUX_TASK_RANK").size("FLUX_JOB_SIZE");
 
 /// The variables of Slurm's launcher.
-pub const SLURM: Variables =
-    Variables::new("srun", "SLURM_PROCID").size("SLURM_STEP_NUM_TASKS").local("SLURM_LOCALID");
+pub const SLURM: Variables = Variables::new("srun", "SLURM_PROCID").size("SLURM_STEP_NUM_TASKS");
 
 /// The variables of all launchers. srun's come last: mpiexec may start its processes on nodes with srun, and passes on
 /// srun's variables.
 pub const ALL: [Variables; 9] = [
-    Variables::new("Open MPI's launcher", "OMPI_COMM_WORLD_RANK")
-        .size("OMPI_COMM_WORLD_SIZE")
-        .of_node("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
-    Variables::new("MVAPICH's launcher", "MV2_COMM_WORLD_RANK")
-        .size("MV2_COMM_WORLD_SIZE")
-        .of_node("MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"),
-    Variables::new("the launcher of MPICH or Intel MPI", "PMI_RANK")
-        .size("PMI_SIZE")
-        .of_node("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
-    Variables::new("jsrun", "JSM_NAMESPACE_RANK")
-        .size("JSM_NAMESPACE_SIZE")
-        .of_node("JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_LOCAL_SIZE"),
+    Variables::new("Open MPI's launcher", "OMPI_COMM_WORLD_RANK").size("OMPI_COMM_WORLD_SIZE"),
+    Variables::new("MVAPICH's launcher", "MV2_COMM_WORLD_RANK").size("MV2_COMM_WORLD_SIZE"),
+    Variables::new("the launcher of MPICH or Intel MPI", "PMI_RANK").size("PMI_SIZE"),
+    Variables::new("jsrun", "JSM_NAMESPACE_RANK").size("JSM_NAMESPACE_SIZE"),
     Variables::new("a launcher with PMIx", "PMIX_RANK"),
-    Variables::new("PALS", "PALS_RANKID").of_node("PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"),
+    Variables::new("PALS", "PALS_RANKID"),
     Variables::new("aprun", "ALPS_APP_PE"),
     FLUX,
     SLURM,

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// The crates by folder, with the dependencies of each. The root is the shim.
-const EDGES: [(&str, &[&str]); 10] = [
+const EDGES: [(&str, &[&str]); 9] = [
     ("", &["core", "traffic"]),
     ("cli", &["core", "shim", "traffic"]),
     // Only its fuzz bodies read recordings.
@@ -17,14 +17,12 @@ const EDGES: [(&str, &[&str]); 10] = [
     ("record", &["shim", "traffic"]),
     ("shim", &[]),
     ("traffic", &["shim"]),
-    ("world", &["core", "shim"]),
 ];
 
 /// Sources that a crate takes from another by `#[path]`: cargo sees no edge there, and compiles them twice. The build
-/// scripts call the wrapper in the same way; the first is that of a published package, which would otherwise need
+/// scripts call the wrapper in the same way; the root's is that of a published package, which would otherwise need
 /// another published crate.
-const SHARED: [(&str, &str); 2] =
-    [("record/build.rs", "include/mpicc.rs"), ("world/build.rs", "include/mpicc.rs")];
+const SHARED: [(&str, &str); 1] = [("record/build.rs", "include/mpicc.rs")];
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file")

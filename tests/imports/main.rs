@@ -8,16 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use modules::{Crate, circle};
 
 /// The folders of the crates' roots.
-const CRATES: [&str; 8] = [
-    "core/src",
-    "src",
-    "cli/src",
-    "record/src",
-    "preload/src",
-    "shim/src",
-    "traffic/src",
-    "world/src",
-];
+const CRATES: [&str; 7] =
+    ["core/src", "src", "cli/src", "record/src", "preload/src", "shim/src", "traffic/src"];
 
 /// The modules of folders from the lowest floor up: each may import only those before it.
 const FLOORS: [(&str, &str, &[&str]); 6] = [
@@ -25,8 +17,8 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
         "core/src",
         "",
         &[
-            "launcher", "topology", "machine", "mapping", "metis", "profile", "replay", "engine",
-            "report", "settings", "pmi", "learn", "fuzz",
+            "launcher", "topology", "machine", "mapping", "metis", "replay", "engine", "report",
+            "settings", "pmi", "learn", "fuzz",
         ],
     ),
     ("core/src", "mapping", &["budget", "model", "objective", "plan", "search", "last_plan"]),

@@ -156,10 +156,9 @@ impl LibraryDirectory {
         self.directory.join(LIBRARY)
     }
 
-    /// The recorder, `record`, or the world's library, `world`, to preload for the MPI to which one of its libraries or
-    /// the MPI's own file belongs: one without functions that the MPI lacks, since programs may test for them. The
-    /// first one if the file is unknown.
-    pub(super) fn wrapper(&self, what: &str, of: Option<&Path>) -> Result<PathBuf, Fault> {
+    /// The recorder to preload for the MPI to which one of its libraries or the MPI's own file belongs: one without
+    /// functions that the MPI lacks, since programs may test for them. The first one if the file is unknown.
+    pub(super) fn recorder(&self, of: Option<&Path>) -> Result<PathBuf, Fault> {
         let bytes = of.and_then(|file| fs::read(file).ok()).unwrap_or_default();
         let library = Elf::parse(&bytes).ok();
         let has = |name: &str| {
@@ -170,7 +169,7 @@ impl LibraryDirectory {
             })
         };
         let (kind, _) = KINDS.iter().rev().find(|(_, name)| has(name)).unwrap_or(&KINDS[0]);
-        let path = self.directory.join(FOLDER).join(format!("{what}-{kind}.so"));
+        let path = self.directory.join(FOLDER).join(format!("record-{kind}.so"));
         self.check(&path, || Failure::new(format!("{} not found", path.display())))?;
         Ok(path)
     }

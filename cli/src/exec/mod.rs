@@ -5,7 +5,6 @@
 mod abort;
 pub(crate) mod libraries;
 mod preload;
-mod profile;
 pub(crate) mod program;
 pub(crate) mod wrappers;
 
@@ -21,7 +20,6 @@ use cartograph_core::engine::policy::Policy;
 use cartograph_core::launcher;
 use cartograph_core::machine::{names_a_file, parse_sizes};
 use cartograph_core::mapping::Weights;
-use cartograph_core::profile::Profile;
 
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
@@ -36,7 +34,7 @@ pub(crate) struct Arguments {
     /// Report the topologies and what reordering gained, on stderr or in FILE (in JSON if it ends in .json)
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     report: Option<PathBuf>,
-    /// Record what each process sends, in DIR; no reordering without --reorder or --profile
+    /// Record what each process sends, in DIR; no reordering without --reorder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout"])]
     record: Option<PathBuf>,
     /// Keep a recording small and cheap, for cartograph run: with the first calls in order, or the work only
@@ -52,9 +50,6 @@ pub(crate) struct Arguments {
     /// A recording of this program: use the recorded bytes as edge weights of its grids and graphs
     #[arg(long, value_name = "DIR", conflicts_with = "record")]
     traffic: Option<PathBuf>,
-    /// A profile written by cartograph tune: use its settings for this program
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["traffic", "weights"])]
-    profile: Option<PathBuf>,
     /// Restrict to the library for this MPI: mpich, openmpi, or another that `cartograph info` lists; default: the
     /// MPI that a process loads
     #[arg(long, value_name = "NAME", value_parser = help::MPIS, hide_possible_values = true)]
@@ -104,11 +99,7 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
     // Wrappers pass the environment on to it.
     let program = find_program(behind_wrapper(&arguments.program)).unwrap_or(first.clone());
-    let profile = profile_file(arguments).map(|file| (profile::read(&file), file));
-    let orders_world = profile
-        .as_ref()
-        .is_some_and(|(read, _)| read.as_ref().is_ok_and(|profile| profile.orders_world));
-    let has_library = set_libraries(&mut command, arguments, &program, orders_world)?;
+    let has_library = set_libraries(&mut command, arguments, &program)?;
     set_report(&mut command, arguments);
     if has_library && leaves_reordering_open() && follows(&arguments.program) {
         command.env(REORDER_VARIABLE, "on");
@@ -121,10 +112,6 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     for (name, directory) in directories {
         directory.as_ref().map(|directory| command.env(name, absolute(directory)));
     }
-    if let Some((read, file)) = profile {
-        set_profile(&mut command, read, &file, &program);
-    }
-    // After the profile, which sets some of these, too.
     let words = [
         ("CARTOGRAPH_RECORD_LIMITED", arguments.limited.as_ref()),
         ("CARTOGRAPH_LAYOUT", layout.as_ref()),
@@ -169,18 +156,10 @@ fn first(arguments: &Arguments) -> Result<PathBuf> {
 /// # Errors
 ///
 /// If only this process may be without them.
-fn set_libraries(
-    command: &mut Command,
-    arguments: &Arguments,
-    program: &Path,
-    orders_world: bool,
-) -> Result<bool> {
+fn set_libraries(command: &mut Command, arguments: &Arguments, program: &Path) -> Result<bool> {
     let recorder = arguments.record.is_some() || arguments.clock.is_some();
-    let library =
-        !recorder || arguments.reorder.is_some() || arguments.profile.is_some() || orders_world;
-    // The library of the world is preloaded even if the profile is for another program: all processes that have the
-    // library must agree.
-    let with = With { recorder, library, world: orders_world };
+    let library = !recorder || arguments.reorder.is_some();
+    let with = With { recorder, library };
     match preload(program, arguments.mpi.as_deref(), with) {
         Ok(value) => drop(command.env("LD_PRELOAD", value)),
         Err(Fault::NotInstalled(failure)) => {
@@ -222,45 +201,9 @@ fn set_report(command: &mut Command, arguments: &Arguments) {
     command.env("CARTOGRAPH_REPORT", place);
 }
 
-/// Applies a profile, or prints why it is ignored.
-fn set_profile(
-    command: &mut Command,
-    read: core::result::Result<Profile, String>,
-    file: &Path,
-    program: &Path,
-) {
-    let settings = read.and_then(|profile| {
-        let settings = profile.settings_for(program.as_os_str(), profile::numbers())?;
-        Ok((settings, profile.orders_world))
-    });
-    match settings {
-        Ok((settings, orders_world)) => {
-            // The user's setting takes precedence over the profile's.
-            let settings = settings.into_iter().filter(|(name, value)| {
-                *name != REORDER_VARIABLE || value == "off" || leaves_reordering_open()
-            });
-            // With CARTOGRAPH_PROFILE set, the library does not recommend cartograph tune.
-            command.envs(settings).env("CARTOGRAPH_PROFILE", absolute(file));
-            if orders_world {
-                command.env("CARTOGRAPH_WORLD", absolute(file));
-            }
-        }
-        Err(why) if is_first() => say(&format!("the profile {} {why}; ignored", file.display())),
-        Err(_) => {}
-    }
-}
-
 /// The path of a file, absolute so that it holds in every directory.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// The profile that the user names, unless weights come from elsewhere or the run is recorded.
-fn profile_file(arguments: &Arguments) -> Option<PathBuf> {
-    let weighs = arguments.record.is_some() || arguments.traffic.is_some();
-    let weighs = weighs || arguments.weights.is_some();
-    let named = || env::var_os("CARTOGRAPH_PROFILE").filter(|file| !file.is_empty() && !weighs);
-    arguments.profile.clone().or_else(|| named().map(PathBuf::from))
 }
 
 /// True if the user's environment does not say when to reorder, or only in programs known to follow.
@@ -291,19 +234,13 @@ fn report_place(place: &Path) -> std::result::Result<(), String> {
 
 /// Explains why a program cannot be run with a library.
 pub(crate) fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
-    let with = With { recorder: false, library: true, world: false };
-    Ok(preload(&find_program(program)?, mpi, with).map(drop)?)
-}
-
-/// Explains why a program cannot be run with MPI_COMM_WORLD reordered.
-pub(crate) fn check_world(program: &OsStr, mpi: Option<&str>) -> Result<()> {
-    let with = With { recorder: false, library: true, world: true };
+    let with = With { recorder: false, library: true };
     Ok(preload(&find_program(program)?, mpi, with).map(drop)?)
 }
 
 /// Explains why a program cannot be run with the recorder.
 pub(crate) fn check_recorder(program: &Path) -> Result<()> {
-    let with = With { recorder: true, library: false, world: false };
+    let with = With { recorder: true, library: false };
     Ok(preload(program, None, with).map(drop)?)
 }
 

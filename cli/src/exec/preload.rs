@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use cartograph_shim::elf::{RECORDER, WORLD};
+use cartograph_shim::elf::RECORDER;
 
 use super::libraries::{Fault, LibraryDirectory};
 use super::program;
@@ -16,8 +16,6 @@ use crate::output::Failure;
 pub(super) struct With {
     pub(super) recorder: bool,
     pub(super) library: bool,
-    /// The library that reorders MPI_COMM_WORLD.
-    pub(super) world: bool,
 }
 
 /// The value of `LD_PRELOAD`: libraries in front of those already preloaded.
@@ -30,22 +28,16 @@ pub(super) fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<O
     }
     let place = LibraryDirectory::find()?;
     let folder = mpi.map(|name| place.of_mpi(name)).transpose()?;
-    let wrapper = |name: &str, file: &str| {
-        let of = match &folder {
-            Some(folder) => Some(folder.join(file)),
-            None => program::linked_mpi(program),
-        };
-        place.wrapper(name, of.as_deref())
-    };
     let mut all = Vec::new();
     if with.recorder {
-        all.push(wrapper("record", RECORDER)?);
+        let of = match &folder {
+            Some(folder) => Some(folder.join(RECORDER)),
+            None => program::linked_mpi(program),
+        };
+        all.push(place.recorder(of.as_deref())?);
     }
     if with.library {
         all.push(place.library());
-    }
-    if with.world {
-        all.push(wrapper("world", WORLD)?);
     }
     let breaks = |file: &&PathBuf| {
         file.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte))
@@ -104,10 +96,7 @@ mod tests {
             among(None, &words(recorder), &words(libraries), OsStr::new(others))
         };
         assert_eq!(value("", "own", ""), "own");
-        assert_eq!(
-            value("", "own world", "/lib/libtool.so:other.so"),
-            "/lib/libtool.so:other.so:own:world"
-        );
+        assert_eq!(value("", "own", "/lib/libtool.so:other.so"), "/lib/libtool.so:other.so:own");
         assert_eq!(
             value("", "own", "tool.so /a/libmpich.so.12:libmpi.so"),
             "tool.so:own:/a/libmpich.so.12:libmpi.so"

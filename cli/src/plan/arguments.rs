@@ -74,8 +74,7 @@ pub(crate) struct Arguments {
 }
 
 /// The launchers that completions know for `--rankfile`.
-const LAUNCHERS: Known =
-    Known { words: &["openmpi", "mpich", "slurm", "cray", "flux"], check: help::any };
+const LAUNCHERS: Known = Known { words: &["openmpi", "slurm", "cray", "flux"], check: help::any };
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum Figures {

@@ -15,7 +15,7 @@ use cartograph_core::launcher::Format;
 use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_graph, plan_grid};
 
 use crate::output::{self, Failure, Progress, Result};
-use crate::predict::{Forecast, MOST_CALLS, Ways, fewest_bytes};
+use crate::predict::{Forecast, MOST_CALLS, fewest_bytes};
 use crate::signals;
 use answer::Solved;
 pub(crate) use arguments::Arguments;
@@ -61,9 +61,7 @@ fn formats(arguments: &Arguments) -> Result<Vec<(Format, PathBuf)>> {
     let words = arguments.rankfile.as_deref().unwrap_or_default();
     let formats = words.chunks(2).map(|words| match Format::named(&words[0].to_lowercase()) {
         Some(format) => Ok((format, PathBuf::from(&words[1]))),
-        None => {
-            Err(Failure::usage("--rankfile takes openmpi, mpich, slurm, cray or flux, and a file"))
-        }
+        None => Err(Failure::usage("--rankfile takes openmpi, slurm, cray or flux, and a file")),
     });
     let formats = formats.collect::<Result<Vec<_>>>()?;
     if arguments.hosts.is_some()
@@ -71,7 +69,7 @@ fn formats(arguments: &Arguments) -> Result<Vec<(Format, PathBuf)>> {
         && !nodes::are_addressed(arguments)
     {
         return Err(Failure::usage(
-            "--hosts needs a --layout file of the network or --rankfile openmpi, mpich or slurm; cray and flux number \
+            "--hosts needs a --layout file of the network or --rankfile openmpi or slurm; cray and flux number \
              nodes in allocation order",
         ));
     }
@@ -150,7 +148,7 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     let forecast = match &problem {
         Problem::Traffic(recorded) => {
             let recording = &recorded.recording;
-            Forecast::new(recording, &layout, &options, arguments.network, Ways::STARTS, MOST_CALLS)
+            Forecast::new(recording, &layout, &options, arguments.network, MOST_CALLS)
         }
         _ => None,
     };

@@ -42,7 +42,6 @@ fn most(node_of: &[u32]) -> usize {
 fn launcher(format: Format) -> (Kind, &'static str) {
     match format {
         Format::Openmpi => (Kind::Prterun, "mpiexec"),
-        Format::Mpich => (Kind::Hydra, "mpiexec"),
         Format::Slurm | Format::Cray => (Kind::Srun, "srun"),
         Format::Flux => (Kind::Flux, "flux run"),
     }
@@ -63,11 +62,6 @@ pub(super) fn usage(format: Format, file: &str, node_of: &[u32]) -> String {
              fewer cores than ranks, here {})",
             most(node_of)
         ),
-        Format::Mpich => {
-            "(an mpiexec without -rankmap, such as Debian's MPICH 4.0.2, cannot place ranks: use srun with --rankfile \
-             slurm, or link the program with a later MPICH)"
-                .to_owned()
-        }
         Format::Slurm => "(not for MPICH with srun --mpi=pmi2, where Slurm reports each process on a separate node and \
                           none shares memory; use an MPI with --mpi=pmix)"
             .to_owned(),
@@ -90,8 +84,5 @@ mod tests {
         let how = usage(Format::Openmpi, "ranks", &order);
         assert!(how.starts_with("run: mpiexec --map-by rankfile:file=ranks -n 5 PROGRAM\n"));
         assert!(how.contains("fewer cores than ranks, here 3)"), "{how}");
-        assert!(
-            usage(Format::Mpich, "ranks", &order).contains("mpiexec $(cat ranks) -n 5 PROGRAM")
-        );
     }
 }

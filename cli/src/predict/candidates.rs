@@ -10,31 +10,7 @@ use cartograph_traffic::{Recording, Topology};
 pub(crate) struct Candidate {
     /// The name of the order.
     pub(crate) order: String,
-    pub(crate) by: By,
     pub(crate) plan: Plan,
-}
-
-/// The means by which ranks may get to other nodes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ways<'a> {
-    /// The launcher may start them there.
-    pub(crate) starts: bool,
-    /// The library may reorder this grid of all processes.
-    pub(crate) grid: Option<&'a Topology>,
-}
-
-impl Ways<'_> {
-    /// True if ranks may be started anywhere.
-    pub(crate) const STARTS: Self = Self { starts: true, grid: None };
-}
-
-/// How ranks get into an order.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum By {
-    /// Ranks are started on other nodes.
-    Ranks,
-    /// The library reorders a grid, with these `CARTOGRAPH_WEIGHTS` or by default.
-    Weights(Option<String>),
 }
 
 /// A grid is the program's own if this fraction of all messages goes between its neighbors.
@@ -66,24 +42,6 @@ pub(super) fn all(
     graph: &Csr,
     machine: &Machine,
     options: &Options,
-    ways: Ways<'_>,
-) -> Vec<Candidate> {
-    let mut found = Vec::new();
-    if ways.starts {
-        found.extend(of_starts(recording, graph, machine, options));
-    }
-    if let Some(grid) = ways.grid {
-        found.extend(of_grid(recording, grid, graph, machine, options));
-    }
-    each_once(found, machine)
-}
-
-/// The candidates that start ranks on other nodes.
-fn of_starts(
-    recording: &Recording,
-    graph: &Csr,
-    machine: &Machine,
-    options: &Options,
 ) -> Vec<Candidate> {
     let now = Plan::identity(graph, machine, &options.distances, |_| 0);
     let size = recording.size as usize;
@@ -91,12 +49,10 @@ fn of_starts(
     let with = |old_rank: Box<[i32]>, name: &'static str| {
         now.clone().with_order(graph, machine, old_rank, name)
     };
-    let mut found =
-        vec![Candidate { order: "default order".to_owned(), by: By::Ranks, plan: now.clone() }];
+    let mut found = vec![Candidate { order: "default order".to_owned(), plan: now.clone() }];
     if let Some(old_rank) = placed(&round_robin(machine, size)) {
         found.push(Candidate {
             order: "round-robin".to_owned(),
-            by: By::Ranks,
             plan: with(old_rank, "round-robin"),
         });
     }
@@ -104,14 +60,13 @@ fn of_starts(
         [("fewest bytes between nodes", Objective::Sum), ("fewest bytes of a node", Objective::Max)]
     {
         let plan = plan_graph(graph, machine, &options.with_objective(objective));
-        found.push(Candidate { order: order.to_owned(), by: By::Ranks, plan });
+        found.push(Candidate { order: order.to_owned(), plan });
     }
     found.extend(of_grids(recording, graph, machine, options, &now));
     let messages = messages(recording);
     if let Some(old_rank) = plan_graph(&messages, machine, options).old_rank {
         found.push(Candidate {
             order: "fewest messages".to_owned(),
-            by: By::Ranks,
             plan: with(old_rank, "fewest messages"),
         });
     }
@@ -121,14 +76,14 @@ fn of_starts(
             let node_of = bricked(&dims, &brick, machine);
             if let Some(old_rank) = placed(&node_of) {
                 let order = format!("{} in bricks of {}", sides(&dims), sides(&brick));
-                bricks.push(Candidate { order, by: By::Ranks, plan: with(old_rank, "bricks") });
+                bricks.push(Candidate { order, plan: with(old_rank, "bricks") });
             }
         }
     }
     bricks.sort_by_key(|one| (one.plan.after.max_node_edges, one.plan.after.inter_node_edges));
     bricks.truncate(MOST_BRICKS);
     found.extend(bricks);
-    found
+    each_once(found, machine)
 }
 
 /// The order with the fewest recorded bytes, used if no time can be predicted.
@@ -162,7 +117,7 @@ fn of_grids(
         let grid = Grid::new(dims, periodic, Grid::nearest_neighbors(&weights));
         let found = plan_grid(&grid, machine, options);
         let plan = plan.clone().with_order(graph, machine, found.old_rank?, found.algorithm);
-        Some(Candidate { order, by: By::Ranks, plan })
+        Some(Candidate { order, plan })
     };
     let is_whole = |known: &&Topology| known.dims.iter().product::<u32>() == recording.size;
     recording.topologies.iter().filter(is_whole).filter_map(of_grid).collect()
@@ -177,57 +132,6 @@ fn each_once(mut found: Vec<Candidate>, machine: &Machine) -> Vec<Candidate> {
         seen.insert(node_of)
     });
     found
-}
-
-/// The orders in which the library may reorder a grid of all processes: by default, by the recorded weights, and by
-/// other weights.
-pub(crate) fn of_grid(
-    recording: &Recording,
-    grid: &Topology,
-    graph: &Csr,
-    machine: &Machine,
-    options: &Options,
-) -> Vec<Candidate> {
-    let now = Plan::identity(graph, machine, &options.distances, |_| 0);
-    let dims: Vec<usize> = grid.dims.iter().map(|side| *side as usize).collect();
-    let count = dims.len();
-    let equal = vec![1; count];
-    let mut weights: Vec<Vec<i64>> = Vec::new();
-    weights.extend(recording.weights(&grid.dims, Grid::most_weight(recording.size as usize)));
-    weights.push(equal.clone());
-    for factor in [2, 4, 16] {
-        for dimension in (0..count).filter(|dimension| dims[*dimension] > 1) {
-            let mut heavy = equal.clone();
-            heavy[dimension] = factor;
-            let light = heavy.iter().map(|weight| factor / weight).collect();
-            weights.extend([heavy, light]);
-        }
-    }
-    let weighed = |weights: &[i64]| {
-        Grid::new(dims.clone(), grid.periodic.clone(), Grid::nearest_neighbors(weights))
-    };
-    let found = |order: String, plan: Plan, weights: Option<String>| {
-        let plan = match plan.old_rank {
-            Some(old_rank) => now.clone().with_order(graph, machine, old_rank, plan.algorithm),
-            None => now.clone(),
-        };
-        Candidate { order, by: By::Weights(weights), plan }
-    };
-    let by_default = plan_grid(&weighed(&equal).with_unknown_weights(), machine, options);
-    let mut all = vec![
-        Candidate { order: "default order".to_owned(), by: By::Ranks, plan: now.clone() },
-        found("Cartograph's defaults".to_owned(), by_default, None),
-    ];
-    for weights in weights {
-        let words = weights.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
-        let plan = plan_grid(&weighed(&weights), machine, options);
-        all.push(found(
-            format!("weights {words}"),
-            plan,
-            Some(format!("{}:{words}", sides(&dims))),
-        ));
-    }
-    all
 }
 
 fn sides(dims: &[usize]) -> String {

@@ -10,11 +10,11 @@ use std::fmt::Write;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Options, Plan, Stop};
 use cartograph_core::replay::{Link, Network, RankLocations, Replay, Replayed};
-use cartograph_traffic::{Recording, Topology, Window};
+use cartograph_traffic::{Recording, Window};
 use serde::Serialize;
 
 use crate::traffic;
-pub(crate) use candidates::{By, Candidate, Ways, fewest_bytes, of_grid, old_ranks};
+pub(crate) use candidates::{Candidate, fewest_bytes, old_ranks};
 
 /// A smaller gain is not proposed: replay is not that accurate.
 pub(crate) const LEAST_GAIN: f64 = 1.03;
@@ -52,9 +52,6 @@ pub(crate) struct Prediction {
     pub(crate) seconds: f64,
     /// The bytes, or messages if all are empty, that leave the busiest node.
     pub(crate) busiest: i64,
-    /// How ranks get into this order.
-    #[serde(skip)]
-    pub(crate) by: By,
     #[serde(skip)]
     pub(crate) plan: Plan,
 }
@@ -72,29 +69,18 @@ pub(crate) struct Forecast {
     pub(crate) unit: &'static str,
 }
 
-/// The grid of all processes for which the program allows reordering, if any.
-pub(crate) fn grid(recording: &Recording) -> Option<&Topology> {
-    recording.topologies.iter().find(|known| {
-        known.reorder
-            && known.function == "MPI_Cart_create"
-            && known.dims.iter().product::<u32>() == recording.size
-    })
-}
-
 impl Forecast {
-    /// Replays a recording on a machine in rank order and in other orders, which ranks may reach by `ways`; `None` if
-    /// there is too little to replay. Without a given network, the model takes the one that best reproduces the
+    /// Replays a recording on a machine in rank order and in other orders; `None` if there is too little to replay. Without a given network, the model takes the one that best reproduces the
     /// recorded run. About `most` calls are replayed.
     pub(crate) fn new(
         recording: &Recording,
         machine: &Machine,
         options: &Options,
         told: Option<Link>,
-        ways: Ways<'_>,
         most: usize,
     ) -> Option<Self> {
         let (graph, unit) = traffic::graph(recording);
-        let candidates = candidates::all(recording, &graph, machine, options, ways);
+        let candidates = candidates::all(recording, &graph, machine, options);
         let (size, step) = (recording.size as usize, step(recording));
         let (kept, each) = shares(size, candidates.len(), step, most);
         // Half a step would distort the result.
@@ -141,9 +127,8 @@ impl Forecast {
         let of = |replayed: Replayed| if cut { replayed.after_mark } else { replayed.seconds };
         let mut first = Some(first);
         let mut seconds = |plan: &Plan| of(first.take().unwrap_or_else(|| run(plan, &mark)));
-        let mut predicted = |Candidate { order, by, plan }| Prediction {
+        let mut predicted = |Candidate { order, plan }| Prediction {
             order,
-            by,
             seconds: seconds(&plan),
             busiest: plan.after.max_node_edges,
             plan,

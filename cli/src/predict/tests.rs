@@ -40,7 +40,7 @@ fn no_pair_gains_by_leaving_its_node() {
         let machine = Machine::from_ids(node_of);
         let options = Options::default();
         let recording = pairs(1 << 20);
-        Forecast::new(&recording, &machine, &options, None, Ways::STARTS, MOST_CALLS).unwrap()
+        Forecast::new(&recording, &machine, &options, None, MOST_CALLS).unwrap()
     };
     assert!(forecast(&[0, 1, 2, 3, 0, 1, 2, 3]).gaining().is_empty());
     assert!(!forecast(&[0, 0, 1, 1, 2, 2, 3, 3]).gaining().is_empty());
@@ -54,7 +54,7 @@ fn a_replay_that_is_to_end_ends_with_the_order_of_the_ranks() {
     let predicted = |stop| {
         let options = Options::default().with_stop(stop);
         let link = parse_network("2us,50Gbit").ok();
-        let found = Forecast::new(&recording, &machine, &options, link, Ways::STARTS, MOST_CALLS);
+        let found = Forecast::new(&recording, &machine, &options, link, MOST_CALLS);
         found.unwrap().all.len()
     };
     assert!(predicted(Stop::default()) > 1);

@@ -1,40 +1,41 @@
 //! The placements that may be chosen for a job.
 
+use cartograph_core::launcher::Line;
 use cartograph_core::learn::{Choice, Conditions, Entry, Guess, Placement};
 use cartograph_core::machine::Machine;
 
-use super::arms::{Means, Placing};
-use crate::arms::Arm;
+use super::arms::worth_trying;
+use crate::arms::{Arm, Means};
+use crate::store::Store;
 
 /// The placements that are worth trying for the kinds of work that a job may do.
 pub(super) struct Candidates {
     /// Each with its kind.
     pub(super) arms: Vec<(u32, Arm)>,
-    /// The means for the placements of each kind.
-    pub(super) means: Vec<(u32, Means)>,
+    /// The means for all of them.
+    pub(super) means: Means,
     /// True if the program failed in all placements.
     pub(super) are_blamed: bool,
 }
 
 impl Candidates {
-    /// The candidates on the nodes of a job, of this shape.
+    /// The candidates for a job with this command line on its nodes, of this shape.
     ///
     /// # Errors
     ///
     /// Why ranks cannot be placed there.
     pub(super) fn new(
-        placing: &Placing,
+        (line, store): (&Line, &Store),
         entry: &Entry,
         guess: &Guess,
         machine: &Machine,
         shape: u64,
     ) -> Result<Self, String> {
-        let (mut arms, mut means) = (Vec::new(), Vec::new());
+        let means = Means::of(line, &entry.mpi)?;
+        let mut arms = Vec::new();
         for kind in &guess.kinds {
-            let Some(found) = placing.arms(entry, *kind, machine, shape) else { continue };
-            let (found, by) = found?;
+            let found = worth_trying(store, (entry, *kind), (machine, shape), &means);
             arms.extend(found.into_iter().map(|arm| (*kind, arm)));
-            means.push((*kind, by));
         }
         let count = arms.len();
         arms.retain(|(_, arm)| !entry.is_blamed(&arm.order));

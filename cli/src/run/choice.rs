@@ -6,11 +6,10 @@ use std::time::SystemTime;
 use cartograph_core::learn::{Conditions, Entry, Guess, Reason};
 use cartograph_core::machine::Machine;
 
-use super::arms::Means;
 use super::candidates::Candidates;
 use super::learned::Lesson;
 use super::nodes::{Refusal, unchanged};
-use crate::arms::Arm;
+use crate::arms::{Arm, Means};
 use crate::store::UnderWay;
 
 /// A job makes no trial if its remaining time is less than the longest such job times this factor.
@@ -32,7 +31,8 @@ pub(super) fn choose(
         return Ok(None);
     }
     let shape = lesson.key.shape(machine);
-    let found = Candidates::new(&lesson.placing, entry, &lesson.guess, machine, shape);
+    let found =
+        Candidates::new((&lesson.line, &lesson.store), entry, &lesson.guess, machine, shape);
     let mut found = found.map_err(|why| unchanged(&why))?;
     lesson.keeps_calls = !lesson.guess.is_known;
     if found.are_blamed {
@@ -62,9 +62,8 @@ pub(super) fn choose(
     lesson.reason = choice.reason;
     let Some(at) = choice.arm.checked_sub(1) else { return Ok(None) };
     let (kind, arm) = found.arms.swap_remove(at);
-    let means = found.means.into_iter().find(|(of, _)| *of == kind);
     (lesson.made_for, lesson.keeps_calls) = (kind, false);
-    Ok(means.map(|(_, means)| (arm, means)))
+    Ok(Some((arm, found.means)))
 }
 
 /// True if little more time is left for the job than such jobs took.

@@ -7,17 +7,17 @@ use std::os::unix::fs::MetadataExt;
 use cartograph_core::learn::{Traffic, digest};
 use cartograph_core::machine::Machine;
 
-use crate::arms::{Arm, Way};
+use crate::arms::{Arm, Means};
 use crate::store::{FORECASTS, Store};
 
-/// The placements that `find` finds for a traffic on a machine by `way`, or as it found them in an earlier job.
+/// The placements that `find` finds for a traffic on a machine, or as it found them in an earlier job.
 pub(super) fn kept(
     store: &Store,
     (traffic, machine): (&Traffic, &Machine),
-    ways: (Option<&Way>, bool),
+    means: &Means,
     find: impl FnOnce() -> Vec<Arm>,
 ) -> Vec<Arm> {
-    let file = file(traffic, machine, ways);
+    let file = file(traffic, machine, means);
     let read = || serde_json::from_str::<Vec<Arm>>(&store.read(&file)?).ok();
     if let Some(found) = read().filter(|found| found.iter().all(|arm| is_right(arm, machine))) {
         return found;
@@ -29,11 +29,12 @@ pub(super) fn kept(
 }
 
 /// The name of the file: all that the placements depend on, the command with its search too.
-fn file(traffic: &Traffic, machine: &Machine, ways: (Option<&Way>, bool)) -> String {
+fn file(traffic: &Traffic, machine: &Machine, means: &Means) -> String {
     let traffic = serde_json::to_string(traffic).expect("all keys are strings");
     let command = fs::metadata("/proc/self/exe").ok();
     let command = command.map(|file| (file.len(), file.mtime(), file.mtime_nsec()));
-    let text = format!("{traffic} {machine:?} {ways:?} {command:?}");
+    let relays = matches!(means, Means::Relays);
+    let text = format!("{traffic} {machine:?} {relays} {command:?}");
     format!("{FORECASTS}/{:016x}.json", digest(text.as_bytes()))
 }
 
@@ -53,6 +54,7 @@ fn is_right(arm: &Arm, machine: &Machine) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arms::by_launcher;
 
     #[test]
     fn placements_are_searched_for_once_per_traffic_nodes_and_means() {
@@ -62,24 +64,23 @@ mod tests {
             order: "some order".into(),
             predicted: Some(1.3),
             busiest: Some(7),
-            way: Way::Weights(Some("4x4:1,2".into())),
             node_of: node_of.to_vec(),
         };
         let (traffic, machine) = (Traffic::default(), Machine::blocks(&[2, 2]));
-        let searched = |traffic: &Traffic, machine: &Machine, ways: (Option<&Way>, bool)| {
+        let searched = |traffic: &Traffic, machine: &Machine, means: &Means| {
             let mut is_searched = false;
             let find = || {
                 is_searched = true;
                 vec![arm(&[0, 1, 1, 0])]
             };
-            assert_eq!(kept(&store, (traffic, machine), ways, find), [arm(&[0, 1, 1, 0])]);
+            assert_eq!(kept(&store, (traffic, machine), means, find), [arm(&[0, 1, 1, 0])]);
             is_searched
         };
-        let launcher = (Some(&Way::Launcher), false);
+        let launcher = &by_launcher();
         assert!(searched(&traffic, &machine, launcher));
         assert!(!searched(&traffic, &machine, launcher));
         assert!(searched(&traffic, &Machine::from_ids(&[0, 1, 0, 1]), launcher));
-        assert!(searched(&traffic, &machine, (None, true)));
+        assert!(searched(&traffic, &machine, &Means::Relays));
         let mut other = Traffic::default();
         other.network = Some((1e-6, 1e9));
         assert!(searched(&other, &machine, launcher));

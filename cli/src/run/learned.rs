@@ -1,26 +1,28 @@
 //! Learns from a completed job, and reports that on one line.
 
+use cartograph_core::launcher::Line;
 use cartograph_core::learn::{
     CLAIMED, Conditions, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, gain,
     is_compared, median_times, shape,
 };
 use cartograph_core::machine::Machine;
-use cartograph_core::pmi::Mapping;
 use cartograph_traffic::{Recording, Work};
 
-use super::arms::{self, Placing};
+use super::arms;
 use super::candidates::Candidates;
 use super::inputs::Inputs;
 use super::kept::Kept;
 use super::places::Places;
-use super::relays::Relayed;
-use crate::arms::{Arm, Way, faster};
+use super::relays::{Relayed, nodes_of_ranks};
+use crate::arms::{Arm, faster};
 use crate::predict::LEAST_GAIN;
 use crate::store::{JobFolder, Key, Store, Trial};
 use crate::traffic;
 
 /// A job that teaches something.
 pub(super) struct Lesson {
+    /// The command line of the job.
+    pub(super) line: Line,
     pub(super) store: Store,
     pub(super) key: Key,
     /// The directory of the recording, which is removed with this.
@@ -33,7 +35,6 @@ pub(super) struct Lesson {
     pub(super) reason: Reason,
     /// Its trial, if it makes one.
     pub(super) trial: Option<Trial>,
-    pub(super) placing: Placing,
     pub(super) inputs: Inputs,
     /// A number for the program with its inputs.
     pub(super) program: String,
@@ -62,17 +63,12 @@ impl Assumed {
     /// True if the ranks of a job in this placement were there.
     fn are(&self, arm: Option<&Arm>, machine: &Machine, names: &[String]) -> bool {
         let node_of = match arm {
-            Some(Arm { way: Way::Launcher | Way::World, node_of, .. }) => node_of,
-            _ => &self.node_of,
+            Some(arm) => &arm.node_of,
+            None => &self.node_of,
         };
         let there = machine.nodes().iter().map(|node| &names[*node as usize]);
         there.eq(node_of.iter().map(|node| &self.names[*node as usize]))
     }
-}
-
-/// The nodes of ranks, as an entry keeps them.
-fn nodes(machine: &Machine) -> String {
-    Mapping::new(machine.nodes().to_vec()).text()
 }
 
 impl Lesson {
@@ -92,14 +88,15 @@ impl Lesson {
             traffic::layout(&recording).ok_or("the nodes of its processes are unknown")?;
         if names.len() < 2 {
             if self.relayed.is_some() {
-                let note = |entry: &mut Entry| entry.nodes = nodes(&machine);
+                let note = |entry: &mut Entry| entry.nodes = nodes_of_ranks(&machine);
                 self.store.update(&self.key, recording.size, note)?;
             }
             return Ok(format!("{name}: all processes are on one node; nothing to place"));
         }
         let (shape, moved) = self.shape(&machine, &names)?;
-        let nodes = (self.arm.is_none() && self.relayed.is_some()).then(|| nodes(&machine));
-        let order = self.arm.as_ref().map_or("", Arm::key);
+        let nodes =
+            (self.arm.is_none() && self.relayed.is_some()).then(|| nodes_of_ranks(&machine));
+        let order = self.arm.as_ref().map_or("", |arm| &arm.order);
         let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
         let note = self.note(&recording);
         let mut noted = None;
@@ -178,9 +175,7 @@ impl Lesson {
         let traffic = self.keeps_calls.then(|| arms::traffic(recording));
         // Runs in which the recorder stopped itself are compared whatever they did.
         let work = if recording.stopped > 0 { Work::default() } else { recording.work };
-        // In a reordered grid, other processes do the work of each rank.
-        let is_moved = self.arm.as_ref().is_some_and(|arm| matches!(arm.way, Way::Weights(_)));
-        let sums = if is_moved { Vec::new() } else { recording.patterns.clone() };
+        let sums = recording.patterns.clone();
         let (written, build) = (self.inputs.written(), self.key.id());
         move |entry| {
             entry.note_outputs(&written);
@@ -196,7 +191,8 @@ impl Lesson {
     fn next(&self, entry: &Entry, kind: u32, machine: &Machine) -> String {
         let guess = Guess { kinds: vec![kind], is_known: true };
         let shape = self.key.shape(machine);
-        let found = match Candidates::new(&self.placing, entry, &guess, machine, shape) {
+        let found = match Candidates::new((&self.line, &self.store), entry, &guess, machine, shape)
+        {
             Ok(found) => found,
             Err(why) => return why,
         };
@@ -244,7 +240,7 @@ impl Lesson {
             (None, Some(recording)) => recording.size,
             (None, None) => return,
         };
-        let order = self.arm.as_ref().map_or("", Arm::key);
+        let order = self.arm.as_ref().map_or("", |arm| &arm.order);
         let recording = recording.filter(|it| it.size == size && self.keeps_calls);
         let note = recording.as_ref().map(|recording| self.note(recording));
         let change = |entry: &mut Entry| {

@@ -31,14 +31,13 @@ use crate::exec::wrappers::program_at;
 use crate::output::{Failure, say};
 use crate::runs::command::Launch;
 use crate::store::{ALLOCATIONS, Key, Store};
-use arms::Placing;
 pub(crate) use inputs::Inputs;
 use kept::{Kept, Rest};
 pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::Lesson;
 use nodes::{Nodes, Refusal, unchanged};
 pub(crate) use places::{free_cores, print_place};
-pub(crate) use relays::take as takes_relays;
+pub(crate) use relays::nodes_of_ranks;
 pub(crate) use start::under;
 use start::{Ended, Signals};
 
@@ -53,12 +52,6 @@ pub(crate) struct Arguments {
     /// A name for the program, to distinguish jobs with the same file and number of processes
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
-    /// Reorder the grids that the program creates with reorder = 1, even without a check by cartograph try
-    #[arg(long)]
-    moves_grids: bool,
-    /// Reorder MPI_COMM_WORLD if the launcher cannot place ranks (experimental)
-    #[arg(long)]
-    world: bool,
     /// The command that starts the job: mpiexec -n 64 ./app input
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -168,17 +161,12 @@ fn printed(launcher: &OsStr, signals: &Signals) -> String {
     if let Some(text) = kept.and_then(|(store, file)| store.read(file)) {
         return text;
     }
-    let printed = |option: &str| {
-        let words = [launcher.to_owned(), option.into()];
-        signals.ask(&words, PATIENCE).ok().flatten().unwrap_or_default()
-    };
-    let version = printed("--version");
-    // Hydra's options also depend on how it was built.
-    let text = if version.contains("HYDRA") { version + &printed("--help") } else { version };
-    if let Some((store, file)) = kept.filter(|_| !text.is_empty()) {
-        let _ = store.folder(ALLOCATIONS).and_then(|_| store.note(file, &text));
+    let words = [launcher.to_owned(), "--version".into()];
+    let version = signals.ask(&words, PATIENCE).ok().flatten().unwrap_or_default();
+    if let Some((store, file)) = kept.filter(|_| !version.is_empty()) {
+        let _ = store.folder(ALLOCATIONS).and_then(|_| store.note(file, &version));
     }
-    text
+    version
 }
 
 /// The start of the job in the chosen placement, and the lesson to learn from it.
@@ -189,7 +177,7 @@ fn lesson(
     signals: &Signals,
 ) -> Result<(Start, Lesson), String> {
     let mut lesson = empty(arguments, line)?;
-    if relays::take(line) {
+    if line.takes_relays() {
         return with_relays::start(arguments.no_trial, line, lesson);
     }
     let nothing = || format!("{name}: no placement is predicted to help on these nodes");
@@ -251,8 +239,8 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
     let directory = store
         .job_folder()
         .map_err(|error| unchanged(&format!("cannot write to the store: {error}")))?;
-    let placing = Placing::new(line, &store, arguments.world, arguments.moves_grids);
     Ok(Lesson {
+        line: line.clone(),
         store,
         key,
         directory,
@@ -261,7 +249,6 @@ fn empty(arguments: &Arguments, line: &Line) -> Result<Lesson, String> {
         relayed: None,
         reason: Reason::Best,
         trial: None,
-        placing,
         inputs: Inputs::of(&line.program),
         program: String::new(),
         keeps_calls: true,

@@ -1,19 +1,17 @@
 //! The nodes of a job that is about to start, and its start on them.
 
 use std::env;
-use std::path::Path;
 use std::time::Duration;
 
 use cartograph_core::launcher::{Kind, Line, Role};
 use cartograph_core::learn::digest;
 use cartograph_core::machine::Machine;
 
-use super::arms::Means;
 use super::kept::Kept;
 use super::learned::{Assumed, Lesson};
 use super::places::Places;
 use super::start::Signals;
-use crate::arms::{Arm, Placer, Start, Way};
+use crate::arms::{Arm, Means, Placer, Start};
 use crate::exec;
 use crate::exec::wrappers::program_at;
 
@@ -123,13 +121,13 @@ impl Nodes {
     ) -> Result<Start, String> {
         let file = lesson.directory.path().join("placement");
         let cores = self.own.free_cores();
-        let placer = Placer::new(line.clone().into(), means.by_launcher, means.setting, cores);
+        let placer = Placer::new(line.clone().into(), means, cores);
         let start = placer.start(arm, &self.machine, &self.names, &file);
         let start = start.map_err(|failure| failure.text).and_then(|start| start);
         let start = start.map_err(|why| unchanged(&why))?;
         let placement = self.number(arm);
         if !self.kept.has_followed(placement) {
-            self.check(arm, &start, &file, signals).map_err(|why| {
+            self.check(arm, &start, signals).map_err(|why| {
                 self.kept.misses(&lesson.store, &lesson.program, why);
                 unchanged(why)
             })?;
@@ -141,30 +139,17 @@ impl Nodes {
     /// A number for a placement on these nodes: another of the same name may be rejected.
     fn number(&self, arm: &Arm) -> u64 {
         let hosts: Vec<_> = arm.node_of.iter().map(|node| self.names.get(*node as usize)).collect();
-        digest(format!("{:?} {hosts:?}", arm.way).as_bytes())
+        digest(format!("{hosts:?}").as_bytes())
     }
 
     /// Checks that the launcher places ranks as in a start.
-    fn check(
-        &self,
-        arm: &Arm,
-        start: &Start,
-        file: &Path,
-        signals: &Signals,
-    ) -> Result<(), &'static str> {
-        match arm.way {
-            Way::Launcher => match Places::ask(signals, &start.launch) {
-                None => Err("the launcher rejected the rank file"),
-                Some(found) if !found.are(&arm.node_of, &self.names, &self.own) => {
-                    Err("the launcher did not place ranks as in the rank file")
-                }
-                Some(_) => Ok(()),
-            },
-            // Processes that cannot read it would not take part while the others wait.
-            Way::World if Places::ask_with(signals, &start.launch, file).is_none() => {
-                Err("not all nodes can read the store")
+    fn check(&self, arm: &Arm, start: &Start, signals: &Signals) -> Result<(), &'static str> {
+        match Places::ask(signals, &start.launch) {
+            None => Err("the launcher rejected the rank file"),
+            Some(found) if !found.are(&arm.node_of, &self.names, &self.own) => {
+                Err("the launcher did not place ranks as in the rank file")
             }
-            _ => Ok(()),
+            Some(_) => Ok(()),
         }
     }
 }

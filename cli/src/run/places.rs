@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
-use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use cartograph_core::launcher::variables;
@@ -41,13 +39,8 @@ struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(Vec<Place>);
 
-/// Prints the place of this process, if it can read a file that it needs.
-pub(crate) fn print_place(reads: Option<&Path>) -> Result<()> {
-    if let Some(file) = reads {
-        fs::File::open(file).map_err(|error| {
-            output::Failure::new(format!("cannot read {}: {error}", file.display()))
-        })?;
-    }
+/// Prints the place of this process.
+pub(crate) fn print_place() -> Result<()> {
     let number = |text: String| text.parse::<u32>().ok();
     let rank = variables::rank(|name| env::var(name).ok()).and_then(number);
     let size = variables::ALL.iter().find_map(|all| {
@@ -112,17 +105,7 @@ impl Places {
 
     /// The places in which a launcher starts processes, by its command line without the program.
     pub(super) fn ask(signals: &Signals, launch: &Launch) -> Option<Self> {
-        Self::asked(signals, &launch.of_places().ok()?)
-    }
-
-    /// As `ask`; `None` also if a process cannot read a file.
-    pub(super) fn ask_with(signals: &Signals, launch: &Launch, file: &Path) -> Option<Self> {
-        let words = [launch.of_places().ok()?, vec!["--reads".into(), file.into()]].concat();
-        Self::asked(signals, &words)
-    }
-
-    fn asked(signals: &Signals, words: &[OsString]) -> Option<Self> {
-        Self::read(&signals.ask(words, LONGEST).ok()??)
+        Self::read(&signals.ask(&launch.of_places().ok()?, LONGEST).ok()??)
     }
 
     /// The hosts of the processes.

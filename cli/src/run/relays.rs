@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use cartograph_core::launcher::{Kind, Line};
 use cartograph_core::learn::shape;
 use cartograph_core::machine::Machine;
+use cartograph_core::pmi::Mapping;
 
 use crate::arms::Arm;
 use crate::relay::PLACED;
@@ -46,9 +46,7 @@ impl Relayed {
     }
 }
 
-/// True if the ranks of this launcher's processes can be changed by relays.
-pub(crate) fn take(line: &Line) -> bool {
-    let by_port =
-        || line.options.iter().flat_map(|given| &given.words).any(|word| word == "-pmi-port");
-    matches!(line.launcher.kind, Kind::Hydra | Kind::IntelHydra) && !by_port()
+/// The nodes of ranks, as an entry keeps them.
+pub(crate) fn nodes_of_ranks(machine: &Machine) -> String {
+    Mapping::new(machine.nodes().to_vec()).text()
 }

@@ -32,7 +32,7 @@ pub(super) fn start(
             Err(Refusal::Because(why)) => return Err(why),
             Err(Refusal::NothingHelps) | Ok(None) => {}
             Ok(Some((arm, means))) => {
-                let placer = Placer::new(line.clone().into(), means.by_launcher, None, None);
+                let placer = Placer::new(line.clone().into(), means, None);
                 let placed = placer.start(&arm, machine, &[], &file);
                 let placed = placed.map_err(|failure| failure.text).and_then(|start| start);
                 start = placed.map_err(|why| unchanged(&why))?;

@@ -24,7 +24,6 @@ use nix::fcntl::{Flock, FlockArg};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 pub(crate) use key::Key;
-pub(crate) use verdicts::Verdict;
 
 /// The longest that a job waits for the lock.
 const PATIENCE: Duration = Duration::from_secs(2);

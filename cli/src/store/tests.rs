@@ -144,10 +144,7 @@ fn an_entry_that_cannot_be_read_is_left_alone() {
 fn full() {
     let store = Store::at(env::var_os("STORE").unwrap().into()).unwrap();
     println!("{}", count(&store).unwrap_err());
-    println!(
-        "{}",
-        store.judge(&key(), Verdict { moves_well: true, pairs_as_host: false }).is_err()
-    );
+    println!("{}", store.judge(&key(), true).is_err());
 }
 
 #[test]
@@ -162,7 +159,8 @@ fn a_full_disk_leaves_the_old_entry() {
     let text = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success() && text.contains("File too large"), "{text}");
     assert!(text.contains("\ntrue\n"), "{text}");
-    assert_eq!((runs(&store), store.verdict(&key())), (1, None));
+    assert_eq!(runs(&store), 1);
+    assert_eq!(fs::read_dir(store.directory.join(VERDICTS)).unwrap().count(), 0);
     let left = fs::read_dir(&store.directory).unwrap().flatten();
     let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(TEMPORARY));
     assert_eq!(left.count(), 0);
@@ -216,19 +214,16 @@ fn a_build_follows_its_ranks_if_all_verdicts_on_it_agree() {
     let words = [app.clone().into_os_string(), "input".into()];
     let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec(), mpi: None };
     let build = Key::of(&launch, None).unwrap().build;
-    let judge = |mpi: u64, moves_well, pairs_as_host| {
-        let key = Key { build, mpi: mpi << 32, ..key() };
-        store.judge(&key, Verdict { moves_well, pairs_as_host }).unwrap();
+    let judge = |mpi: u64, follows| {
+        store.judge(&Key { build, mpi: mpi << 32, ..key() }, follows).unwrap();
     };
     assert!(!store.has_passed(&words));
-    judge(1, true, false);
+    judge(1, true);
     assert!(store.has_passed(&words));
     assert!(!store.has_passed(&["sh".into()]));
-    for (moves_well, pairs_as_host) in [(false, false), (true, true)] {
-        judge(2, moves_well, pairs_as_host);
-        assert!(!store.has_passed(&words));
-    }
-    judge(2, true, false);
+    judge(2, false);
+    assert!(!store.has_passed(&words));
+    judge(2, true);
     assert!(store.has_passed(&words));
     fs::write(store.directory.join(VERDICTS).join(key::start_of_name("my app") + "-x.json"), "")
         .unwrap();

@@ -9,20 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{END, Key, Store, VERDICTS, key};
 
-/// The result of `cartograph try` for a build: whether its grids and graphs may be reordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Verdict {
-    pub(crate) moves_well: bool,
-    /// True if that requires `CARTOGRAPH_PAIRING=host`.
-    pub(crate) pairs_as_host: bool,
+/// The result of `cartograph try` for a build.
+#[derive(Serialize, Deserialize)]
+struct Verdict {
+    /// True if its grids and graphs may be reordered, without other settings.
+    follows: bool,
 }
 
 impl Store {
-    /// The verdict of `cartograph try` on a build, for any number of processes; `None` if it was never tried.
-    pub(crate) fn verdict(&self, key: &Key) -> Option<Verdict> {
-        read_verdict(&self.directory.join(VERDICTS).join(key.start() + END))
-    }
-
     /// True if `cartograph try` found that the build of the program in a command line may be reordered, with every MPI
     /// with which it was tried, and without other settings. Every process of a job asks this: the program is read only
     /// if there is a verdict on one of its name.
@@ -48,20 +42,16 @@ impl Store {
         let Some(start) = key::start_of_build(words) else { return false };
         let mut own = names.iter().filter(|name| name.starts_with(&start)).peekable();
         let passed = |name: &String| {
-            let verdict = read_verdict(&folder.join(name));
-            verdict.is_some_and(|verdict| verdict.moves_well && !verdict.pairs_as_host)
+            let text = fs::read_to_string(folder.join(name)).unwrap_or_default();
+            serde_json::from_str(&text).is_ok_and(|Verdict { follows }| follows)
         };
         own.peek().is_some() && own.all(passed)
     }
 
-    /// Keeps the verdict on a build.
-    pub(crate) fn judge(&self, key: &Key, verdict: Verdict) -> io::Result<()> {
+    /// Keeps the verdict on a build: whether its grids and graphs may be reordered, without other settings.
+    pub(crate) fn judge(&self, key: &Key, follows: bool) -> io::Result<()> {
         self.folder(VERDICTS)?;
-        let text = serde_json::to_string(&verdict).expect("all keys are strings");
+        let text = serde_json::to_string(&Verdict { follows }).expect("all keys are strings");
         self.write(&format!("{VERDICTS}/{}{END}", key.start()), &text)
     }
-}
-
-fn read_verdict(file: &Path) -> Option<Verdict> {
-    serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
 }

@@ -1,7 +1,5 @@
 //! Other dims with which a recorded grid would send less.
 
-use std::fmt;
-
 use cartograph_core::mapping::Grid;
 use cartograph_core::topology::BoxShape;
 use cartograph_traffic::{Recording, Topology};
@@ -11,29 +9,8 @@ use crate::dims::sides_text;
 /// A smaller ratio is not shown.
 const LEAST_GAIN: f64 = 1.1;
 
-/// Dims that divide the box of a grid better.
-pub(crate) struct BetterDims {
-    now: String,
-    pub(crate) better: String,
-    /// The bytes between neighbors now, relative to those with the better dims.
-    gain: f64,
-    /// The sides of the box for `CARTOGRAPH_DIMS`, if they are small numbers.
-    pub(crate) sides: Option<String>,
-}
-
-impl fmt::Display for BetterDims {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { now, better, gain, sides } = self;
-        write!(f, "dims {now} -> {better}: {gain:.1} times fewer bytes between neighbors")?;
-        match sides {
-            Some(sides) => write!(f, "; CARTOGRAPH_DIMS={sides} makes MPI_Dims_create choose them"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The dims that divide a grid's box, as its faces show it, better; `None` if there are none.
-pub(crate) fn better_dims(recording: &Recording, grid: &Topology) -> Option<BetterDims> {
+/// A line on dims that divide a grid's box, as its faces show it, better; `None` if there are none.
+pub(crate) fn better_dims(recording: &Recording, grid: &Topology) -> Option<String> {
     if grid.function != "MPI_Cart_create" {
         return None;
     }
@@ -45,12 +22,15 @@ pub(crate) fn better_dims(recording: &Recording, grid: &Topology) -> Option<Bett
     let better = shape.dims(i32::try_from(processes).ok()?, &[]).ok()?;
     let [before, after] = [&now, &better].map(|dims| shape.bytes(dims, &grid.periodic) as f64);
     let gain = before / after;
-    (after > 0.0 && gain >= LEAST_GAIN).then(|| BetterDims {
-        now: sides_text(&now),
-        better: sides_text(&better),
-        gain,
-        sides: shape.sides().map(|sides| sides_text(&sides)),
-    })
+    if after <= 0.0 || gain < LEAST_GAIN {
+        return None;
+    }
+    let [now, better] = [&now, &better].map(|dims| sides_text(dims));
+    // Sides of a box that are large numbers have no text.
+    let setting = shape.sides().map_or_else(String::new, |sides| {
+        format!("; CARTOGRAPH_DIMS={} makes MPI_Dims_create choose them", sides_text(&sides))
+    });
+    Some(format!("dims {now} -> {better}: {gain:.1} times fewer bytes between neighbors{setting}"))
 }
 
 #[cfg(test)]
@@ -75,7 +55,7 @@ mod tests {
             let grid = grid(function, faces);
             let recording =
                 Recording { size: 64, topologies: vec![grid.clone()], ..Recording::default() };
-            better_dims(&recording, &grid).map(|better| better.to_string())
+            better_dims(&recording, &grid)
         };
         let found = line("MPI_Cart_create", [5120, 5120, 512]).unwrap();
         let wanted = "dims 4x4x4 -> 2x2x16: 1.8 times fewer bytes between neighbors; CARTOGRAPH_DIMS=1x1x10 ";

@@ -16,7 +16,7 @@ use cartograph_traffic::{Address, Edge, NodeIdentity, OpenError, Recording, Scal
 
 use crate::output::{self, Failure, Result};
 
-pub(crate) use dims::{BetterDims, better_dims};
+pub(crate) use dims::better_dims;
 pub(crate) use json::json;
 pub(crate) use show::{amount, show};
 

@@ -13,7 +13,7 @@ use crate::exec;
 use crate::output::{self, Failure, Result};
 use crate::runs::command::{Launch, printed};
 use crate::runs::job;
-use crate::store::{Key, Store, Verdict};
+use crate::store::{Key, Store};
 pub(crate) use arguments::Arguments;
 use rounds::{Difference, Outcome, Runs, names};
 
@@ -48,14 +48,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let is_known =
         moved.iter().any(|by| by_default.contains(by)) && (is_right || !arguments.always);
     if let Some(key) = key.filter(|_| is_known) {
-        let verdict = Verdict { moves_well: is_right, pairs_as_host: runs.setting.is_some() };
+        let follows = is_right && runs.setting.is_none();
         let kept = Store::open().and_then(|store| {
-            store
-                .judge(&key, verdict)
-                .map_err(|error| format!("cannot write to the store: {error}"))
+            let kept = store.judge(&key, follows);
+            kept.map_err(|error| format!("cannot write to the store: {error}"))
         });
         if let Err(why) = kept {
-            output::say(&format!("{why}; cartograph exec and run will not use this result"));
+            output::say(&format!("{why}; cartograph exec will not use this result"));
         }
     }
     match is_right {

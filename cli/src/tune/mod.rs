@@ -20,12 +20,9 @@ use recorded::Recorded;
 pub(crate) struct Arguments {
     #[command(flatten)]
     rounds: rounds::Options,
-    /// Also try other dims when the program uses MPI_Dims_create and they would shrink halos
-    #[arg(long)]
-    dims: bool,
-    /// The profile to write, with a rank file next to it; default: PROGRAM.cartograph.json here
+    /// The rank file to write, if the launcher takes one; default: PROGRAM.ranks here
     #[arg(long, value_name = "FILE")]
-    profile: Option<PathBuf>,
+    rankfile: Option<PathBuf>,
     /// Also write the results as JSON: the MPI, the launcher, the nodes and the placements
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -47,8 +44,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let (launch, _) = Launch::read(&arguments.command, arguments.mpi.as_deref(), printed)?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
-    let default = PathBuf::from(format!("{}.cartograph.json", launch.name().to_string_lossy()));
-    let file = arguments.profile.clone().unwrap_or(default);
+    let default = PathBuf::from(format!("{}.ranks", launch.name().to_string_lossy()));
+    let file = arguments.rankfile.clone().unwrap_or(default);
     output::check_place(&file)?;
     let file = std::path::absolute(&file).unwrap_or(file);
     arguments.json.as_deref().map_or(Ok(()), output::check_place)?;
@@ -62,9 +59,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let directory = temporary.path();
     let longest = Duration::from_secs(options.seconds);
     let recorded = Recorded::of_run(launch, &input, longest, directory)?;
-    let (forecast, variants) = variants::choose(&recorded, arguments.dims, directory)?;
+    let (forecast, variants) = variants::choose(&recorded, directory)?;
     let measured = match variants.len() {
-        1 => None,
+        0 | 1 => None,
         _ => Some(rounds::run(options, &recorded.names, &input, variants, directory, start)?),
     };
     let (json, command) = (arguments.json.as_deref(), arguments.command.join(OsStr::new(" ")));

@@ -1,5 +1,4 @@
-//! What a tuning has found: what the times prove, in words and as JSON, and the profile and rank file of the fastest
-//! placement.
+//! What a tuning has found: what the times prove, in words and as JSON, and the rank file of the fastest placement.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -13,9 +12,10 @@ use serde_json::{Value, json};
 
 use super::recorded::Recorded;
 use super::rounds::{Measured, Runs, Time};
-use crate::arms::{Arm, RankFile, Start, Way, faster};
+use crate::arms::{Arm, Means, RankFile, Start, faster};
 use crate::output::{self, Failure, Result};
 use crate::predict::Forecast;
+use crate::run::nodes_of_ranks;
 use crate::runs::files::MOST_FILES;
 use crate::runs::job;
 use crate::store::Store;
@@ -31,7 +31,6 @@ const LEAST_GAIN: f64 = 1.02;
 struct Finding<'a> {
     words: String,
     best: Option<(&'a Arm, &'a Start)>,
-    measured: Option<(f64, f64)>,
     /// True if no variant except the baseline could run.
     none_ran: bool,
 }
@@ -55,6 +54,9 @@ pub(super) fn write(
     if let Some(json) = json {
         write_json(json, recorded, forecast, found.as_ref())?;
     }
+    if let Err(why) = &recorded.means {
+        return Err(Failure::new(format!("no placement can be tried: {why}")));
+    }
     let Some((measured, finding)) = found else {
         return output::print(
             "\nno placement is predicted to beat the default rank order (or to send fewer bytes in the same time).\n",
@@ -65,18 +67,15 @@ pub(super) fn write(
     }
     output::print(&format!("{}\n", finding.words))?;
     if let Some((arm, start)) = finding.best {
-        let profile = arm.profile(recorded.program(), &recorded.machine, finding.measured);
-        output::write(file, &profile)?;
-        let mut words = format!("\nwritten: {}\n", file.display());
+        let mut words = String::new();
         if let Some(rank_file) = &start.rank_file {
-            let ranks = file.with_extension("ranks");
-            output::write(&ranks, &rank_file.text)?;
-            words += &rank_file_use(arm, rank_file, &ranks);
+            output::write(file, &rank_file.text)?;
+            words += &rank_file_use(arm, rank_file, file);
         }
-        // The second line is the order of the world.
-        let orders_world = profile.lines().count() > 1;
-        words += &uses(recorded, (arm, start), orders_world, file, command);
-        output::print(&words)?;
+        output::print(&format!(
+            "\n{words}on any nodes, run: cartograph run {}\n",
+            command.to_string_lossy()
+        ))?;
     }
     match measured.is_interrupted {
         true => Err(job::interrupted().with_hint("best result so far")),
@@ -105,28 +104,27 @@ fn keep(
         if entry.mpi.is_empty() {
             entry.mpi = recording.mpi.clone();
         }
+        // With relays, `cartograph run` plans for the nodes of the last job.
+        entry.nodes = nodes_of_ranks(machine);
         for (at, seconds) in &measured.ended {
             let arm = &measured.all[*at].arm;
-            // A run with other dims counts as another program.
-            if !matches!(arm.way, Way::Dims(_)) {
-                let (order, predicted) = (arm.key().to_owned(), arm.gain());
-                let seconds = seconds.max(1e-9);
-                let (kind, units) = (noted.kind, noted.units);
-                entry.add(Past {
-                    kind,
-                    units,
-                    order,
-                    made_for: kind,
-                    predicted,
-                    shape,
-                    nodes,
-                    seconds,
-                    is_first: false,
-                });
-            }
+            // The first is the default order.
+            let order = if *at > 0 { arm.order.clone() } else { String::new() };
+            entry.add(Past {
+                kind: noted.kind,
+                units: noted.units,
+                order,
+                made_for: noted.kind,
+                predicted: arm.gain(),
+                shape,
+                nodes,
+                seconds: seconds.max(1e-9),
+                is_first: false,
+            });
         }
-        let failed = measured.all.iter().filter(|runs| runs.failed && runs.start.is_some());
-        failed.for_each(|runs| entry.fail(runs.arm.key()));
+        let others = measured.all[1..].iter();
+        let failed = others.filter(|runs| runs.failed && runs.start.is_some());
+        failed.for_each(|runs| entry.fail(&runs.arm.order));
     };
     Store::open()?.update(key, recording.size, change).map(drop)
 }
@@ -214,7 +212,7 @@ impl Measured {
             .collect();
         if failures.len() == self.all.len() - 1 {
             let words = format!("no placement could be tried: {}", failures.join("; "));
-            return Finding { words, best: None, measured: None, none_ran: true };
+            return Finding { words, best: None, none_ran: true };
         }
         let gains = self.all[1..].iter();
         let gains = gains.map(|runs| Some((runs, paired_gain(baseline, &runs.times, SHOWN)?)));
@@ -234,12 +232,6 @@ impl Measured {
             ),
             _ => "no variant is faster than the default order".to_owned(),
         };
-        let moves_grids = |runs: &Runs| matches!(runs.arm.way, Way::Weights(_) | Way::Dims(_));
-        let is_sure = sure.as_ref().is_some_and(|(runs, _)| moves_grids(runs));
-        if is_sure && !self.compares_output {
-            words += "; its output was not compared: no line of stdout and no file below this directory is the same \
-                      in each run";
-        }
         let least = sure.as_ref().map_or(LEAST_GAIN, |(_, gain)| gain.mean);
         let differs = |(runs, gain): &&(&Runs, Gain)| runs.differs && gain.mean > least;
         if let Some((runs, gain)) = gains.iter().find(differs) {
@@ -259,9 +251,8 @@ impl Measured {
         if !failures.is_empty() {
             let _ = write!(words, "; could not be tried: {}", failures.join("; "));
         }
-        let measured = sure.as_ref().map(|(runs, _)| (median(baseline), median(&runs.times)));
         let best = sure.and_then(|(runs, _)| Some((&runs.arm, runs.start.as_ref()?)));
-        Finding { words, best, measured, none_ran: false }
+        Finding { words, best, none_ran: false }
     }
 }
 
@@ -282,8 +273,7 @@ fn write_json(
     measured: Option<&(&Measured, Finding<'_>)>,
 ) -> Result<()> {
     let link = forecast.link();
-    let placement = recorded.by_launcher.as_ref().map(|(_, placement)| placement.format.name());
-    let placement = if recorded.relays { Ok("relays") } else { placement };
+    let placement = recorded.means.as_ref().map(Means::name);
     let levels = recorded.machine.levels().iter();
     let levels: Vec<_> = levels
         .map(|level| json!({"level": level.kind.to_string(), "sizes": level.sizes()}))
@@ -298,39 +288,6 @@ fn write_json(
         "best": measured.and_then(|(_, finding)| Some(&finding.best?.0.order)),
     });
     output::write(file, &(value.to_string() + "\n"))
-}
-
-/// The uses of a profile and of the store, in words.
-fn uses(
-    recorded: &Recorded,
-    (arm, start): (&Arm, &Start),
-    orders_world: bool,
-    file: &Path,
-    command: &OsStr,
-) -> String {
-    let mut text = String::new();
-    if start.rank_file.is_none() || orders_world {
-        let on = if start.rank_file.is_some() { "on other nodes of these sizes, " } else { "" };
-        let _ = writeln!(
-            text,
-            "{on}run: mpiexec -n {} cartograph exec --profile {} PROGRAM",
-            recorded.recording.size,
-            file.display()
-        );
-    }
-    let allows = match arm.way {
-        Way::Weights(_) if recorded.by_launcher.is_err() => "--moves-grids ",
-        Way::World => "--world ",
-        _ => "",
-    };
-    if !matches!(arm.way, Way::Dims(_)) {
-        let _ = writeln!(
-            text,
-            "on any nodes, run: cartograph run {allows}{}",
-            command.to_string_lossy()
-        );
-    }
-    text
 }
 
 /// Describes how to use a rank file.

@@ -1,17 +1,17 @@
 //! The recorded run of a tuned program: its traffic, its MPI, its launcher and its nodes, and whether its ranks can be
 //! placed there.
 
-use std::env;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use cartograph_core::launcher::{Line, Placement};
+use cartograph_core::launcher::Line;
 use cartograph_core::machine::Machine;
 use cartograph_traffic::Recording;
 
+use crate::arms::Means;
 use crate::output::{self, Failure, Progress, Result};
-use crate::run::{Inputs, takes_relays};
+use crate::run::Inputs;
 use crate::runs::command::{Launch, printed};
 use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
@@ -27,10 +27,8 @@ pub(super) struct Recorded {
     pub(super) launch: Launch,
     /// The launcher's name, if it is known.
     pub(super) launcher: Option<&'static str>,
-    /// The command line and how its launcher places ranks, or why it does not.
-    pub(super) by_launcher: core::result::Result<(Line, Placement), String>,
-    /// True if relays place ranks, as `cartograph run` does then.
-    pub(super) relays: bool,
+    /// The means to place ranks, or why there are none.
+    pub(super) means: core::result::Result<Means, String>,
     /// The program in the store, if it can be read.
     pub(super) key: Option<Key>,
     pub(super) inputs: Inputs,
@@ -76,13 +74,8 @@ impl Recorded {
         let (count, mpi) = (launch.launcher.len(), &recording.mpi);
         let line = Line::read(&launch.baseline(), Some(count), printed, Some(mpi));
         let launcher = line.as_ref().ok().map(|line| line.launcher.name);
-        let relays = line.as_ref().is_ok_and(takes_relays);
-        let by_launcher = line.map_err(|why| why.to_string()).and_then(|line| {
-            let placement = line.placement(mpi, |name| env::var(name).ok());
-            placement.map(|placement| (line, placement)).map_err(|why| why.to_string())
-        });
-        let recorded =
-            Self { recording, machine, names, launch, launcher, by_launcher, relays, key, inputs };
+        let means = line.map_err(|why| why.to_string()).and_then(|line| Means::of(&line, mpi));
+        let recorded = Self { recording, machine, names, launch, launcher, means, key, inputs };
         output::print(&recorded.text())?;
         Ok(recorded)
     }
@@ -110,15 +103,9 @@ impl Recorded {
         for level in self.machine.above() {
             let _ = write!(text, ", {} {}", level.groups(), level.kind);
         }
-        text + &match &self.by_launcher {
-            _ if self.relays => {
-                "\nranks can be placed by relays between processes and launcher\n".to_owned()
-            }
-            Ok((_, placement)) => format!(
-                "\nranks can be placed by the launcher, with a rank file ({})\n",
-                placement.format.name()
-            ),
-            Err(why) => format!("\nranks cannot be placed by the launcher: {why}\n"),
+        text + &match &self.means {
+            Ok(means) => format!("\nranks can be placed by {}\n", means.words()),
+            Err(why) => format!("\nranks cannot be placed: {why}\n"),
         }
     }
 }

@@ -10,7 +10,7 @@ use cartograph_traffic::Recording;
 use regex::Regex;
 
 use super::variants::Variant;
-use crate::arms::{Arm, Start, Way};
+use crate::arms::{Arm, Start};
 use crate::output::{Failure, Progress, Result};
 use crate::runs::compare::{self, Lines};
 use crate::runs::files::{self, Files};
@@ -45,8 +45,8 @@ pub(super) struct Runs {
     pub(super) arm: Arm,
     /// Its start, unless it cannot be run.
     pub(super) start: Option<Start>,
-    /// The node of each rank, by name, if the launcher is to place them.
-    nodes: Option<Vec<String>>,
+    /// The node of each rank, by name.
+    nodes: Vec<String>,
     pub(super) times: Vec<f64>,
     lines: Vec<Lines>,
     /// Why it was dropped.
@@ -78,8 +78,6 @@ pub(super) struct Measured {
     pub(super) all: Vec<Runs>,
     /// The variant of each completed run, in order, and its time from `MPI_Init` to `MPI_Finalize`.
     pub(super) ended: Vec<(usize, f64)>,
-    /// True if something of the output is alike in all baseline runs.
-    pub(super) compares_output: bool,
     /// True if there are too many files to compare.
     pub(super) too_many_files: bool,
     /// True if the user interrupted the rounds, after enough runs.
@@ -97,9 +95,7 @@ pub(super) fn run(
     start: Instant,
 ) -> Result<Measured> {
     let runs = |(arm, start): Variant| {
-        let on = arm.node_of.iter().map(|node| names[*node as usize].clone());
-        let is_placed = matches!(arm.way, Way::Launcher | Way::Relay);
-        let nodes = is_placed.then(|| on.collect());
+        let nodes = arm.node_of.iter().map(|node| names[*node as usize].clone()).collect();
         let dropped = start.as_ref().err().cloned();
         let failed = dropped.is_some();
         let (times, lines, start) = (Vec::new(), Vec::new(), start.ok());
@@ -118,10 +114,8 @@ pub(super) fn run(
     };
     let is_interrupted = rounds.run(start)?;
     let Rounds { files, time, all, ended, .. } = rounds;
-    let lines: Vec<&Lines> = all[0].lines.iter().collect();
-    let compares_output = compare::compare(&lines, &lines, options.tolerance).compared > 0;
     let too_many_files = files.too_many;
-    Ok(Measured { time, all, ended, compares_output, too_many_files, is_interrupted })
+    Ok(Measured { time, all, ended, too_many_files, is_interrupted })
 }
 
 /// The order in which variants run: each round begins with the next variant, so that a machine that slows down or
@@ -208,12 +202,8 @@ impl Rounds<'_> {
         let runs = &mut self.all[at];
         if run.ended != Ended::Code(0) {
             (runs.dropped, runs.failed) = (Some(format!("it {}", run.end())), true);
-        } else if let Some(why) = refusal(&runs.arm, &run.stderr) {
-            (runs.dropped, runs.failed) = (Some(why.to_owned()), true);
-        } else if let (Some(noted), Some(nodes)) = (&noted, &runs.nodes)
-            && noted.nodes != *nodes
-        {
-            let why = "the launcher did not place ranks as in the rank file";
+        } else if at > 0 && noted.as_ref().is_some_and(|noted| noted.nodes != runs.nodes) {
+            let why = "its ranks were not placed as requested";
             (runs.dropped, runs.failed) = (Some(why.to_owned()), true);
         } else if let Some(time) = time {
             runs.times.push(time);
@@ -262,12 +252,6 @@ impl Rounds<'_> {
             }
         }
     }
-}
-
-/// The message of a run whose MPI_COMM_WORLD kept its order; a reordered one prints none.
-fn refusal<'a>(arm: &Arm, stderr: &'a str) -> Option<&'a str> {
-    let lines = || stderr.lines().filter_map(|line| line.split_once("cartograph: "));
-    (arm.way == Way::World).then(lines)?.next().map(|(_, why)| why)
 }
 
 /// What all processes of a run have noted.

@@ -50,7 +50,7 @@ impl Inputs {
         let stub = fs::read_to_string(stub).unwrap().replace("#!/bin/sh\n", LAUNCHER);
         bench.script("mpiexec", &stub);
         bench.script("program", &format!("{PROLOGUE}{PROGRAM}"));
-        bench.libraries(&[]);
+        bench.libraries();
         for (kind, apart, pattern) in [("columns", 4, 1), ("rows", 1, -1)] {
             recording(bench.directory.path(), kind, apart, pattern);
             fs::write(bench.directory.join(&format!("here/{kind}.in")), kind).unwrap();

@@ -1,5 +1,5 @@
-//! `cartograph run` with simulated launchers and programs, for launchers without rank files and after `cartograph
-//! tune`; `tests/hosts/cases/jobs.rs` uses real ones.
+//! `cartograph run` with simulated launchers and programs, also after `cartograph tune`; `tests/hosts/cases/jobs.rs` uses
+//! real ones.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,13 +15,11 @@ use crate::tune::{Bench, has};
 /// A launcher that starts `cartograph where` on four nodes, as given by a rank file if there is one.
 pub(crate) const LAUNCHER: &str = r#"[ -z "$LOG" ] || echo "$*" >>"$LOG"
 case "$*" in
-*" where" | *" --reads "*)
-    for file; do :; done
-    case $file in where) ;; *) [ -r "$file" ] && [ -z "$BLIND" ] || exit 1 ;; esac
+*" where")
     rank=0
     [ "$1 $REJECTS" = "--rankfile 1" ] || [ "$REFUSES" ] && exit 1
     [ "$1" = --rankfile ] && order=$(sed 's/.*=n\(.\) .*/\1/' "$2")
-    for node in ${order:-${HYDRA_NODES:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}}}; do
+    for node in ${order:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}}; do
         echo '{"cartograph_where":'$rank',"size":16,"host":"n'$node'","own_cores":'${OWN:-1}',"cores":4}'
         rank=$((rank + 1))
     done
@@ -29,31 +27,32 @@ case "$*" in
 esac
 "#;
 
-/// Records a run on the ranks' nodes, which takes half the time if ranks are reordered, and notes the settings. If
-/// `differs` exists, the output depends on them.
+/// Records a run on the ranks' nodes, which takes half the time if ranks are placed, and notes that.
 const PROGRAM: &str = r#"here=$(dirname "$0")
 record=$CARTOGRAPH_RECORD$CARTOGRAPH_CLOCK
 if [ "$record" ]; then
     time=2000000000
-    [ -z "$CARTOGRAPH_WEIGHTS$CARTOGRAPH_WORLD$PLACED" ] || time=1000000000
-    order=$(sed -n '2s/.*"node_of_rank":\[\([^]]*\).*/\1/p' "${CARTOGRAPH_WORLD:-/dev/null}")
-    [ -z "$PLACED" ] || order=$(sed 's/.*=n\(.\) .*/\1/' "$PLACED" | tr '\n' ,)
+    [ -z "$PLACED" ] || { time=1000000000; order=$(sed 's/.*=n\(.\) .*/\1/' "$PLACED"); }
     rank=0
     mkdir -p "$record"
-    for node in $(echo ${order:-${HYDRA_NODES:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}}} | tr , ' '); do
+    for node in $(echo ${order:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}}); do
         sed "s/\"host\":\"n[0-9]*\"/\"host\":\"n$node\"/; s/\"complete\":true/&,\"nanoseconds\":$time/" \
             "$here/run.traffic/$rank.jsonl" >"$record/$rank.jsonl"
         rank=$((rank + 1))
     done
-    echo "reorder:$CARTOGRAPH_REORDER weights:$CARTOGRAPH_WEIGHTS world:${CARTOGRAPH_WORLD:+set} ${PLACED:+placed}" >"$here/seen"
+    echo "${PLACED:+placed}" >"$here/seen"
     [ ! -e "$here/fails" ] || exit 3
 fi
 [ -z "$HOLD" ] || { echo >"$HOLD"; while [ -e "$HOLD" ]; do sleep 0.05; done; }
-if [ -e "$here/differs" ] && moved; then echo sum 6; else echo sum 5; fi"#;
+echo sum 5"#;
 
-/// The notes of a job in the default order, and of one whose ranks are kept and that is not recorded.
-const UNMOVED: &str = "reorder: weights: world: \n";
+/// The notes of a job in the default order, of one that is not recorded, and of one that is placed.
+const UNMOVED: &str = "\n";
 const UNCHANGED: &str = "";
+const PLACED: &str = "placed\n";
+
+/// A line that names the nodes.
+pub(crate) const WORDS: &str = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
 
 /// A program and a launcher.
 pub(crate) struct Jobs {
@@ -64,20 +63,13 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// A program that allows reordering its grid, or not, and MPICH 4 without the descriptor that relays need.
-    pub(crate) fn new(name: &str, reorder: bool) -> Self {
-        let words = "-pmi-port -launcher fork -hosts n0:4,n1:4,n2:4,n3:4 -n 16";
-        Self::under("hydra", "MPICH Version: 4.0.2", words, name, reorder)
+    /// Open MPI 4, on nodes that the line names.
+    pub(crate) fn new(name: &str) -> Self {
+        Self::under("orterun", "Open MPI v4.1.4", WORDS, name)
     }
 
-    pub(crate) fn under(
-        launcher: &str,
-        mpi: &str,
-        words: &'static str,
-        name: &str,
-        reorder: bool,
-    ) -> Self {
-        let bench = Bench::new(&format!("job-{name}"), reorder);
+    pub(crate) fn under(launcher: &str, mpi: &str, words: &'static str, name: &str) -> Self {
+        let bench = Bench::new(&format!("job-{name}"), false);
         let stub = format!("{}/../tests/launchers/{launcher}", env!("CARGO_MANIFEST_DIR"));
         let stub = fs::read_to_string(stub).unwrap().replace("#!/bin/sh\n", LAUNCHER);
         for part in fs::read_dir(bench.directory.join("run.traffic")).unwrap() {
@@ -88,7 +80,7 @@ impl Jobs {
         let launcher = if launcher == "srun" { "srun" } else { "mpiexec" };
         bench.script(launcher, &stub);
         bench.script("program", &format!("{PROLOGUE}{PROGRAM}"));
-        bench.libraries(&["world-3.so"]);
+        bench.libraries();
         Self { bench, launcher, words }
     }
 
@@ -122,7 +114,7 @@ impl Jobs {
         let seen = self.bench.directory.join("seen");
         let _ = fs::remove_file(&seen);
         let Output { stdout, stderr, .. } =
-            self.command(&format!("run {options}")).env("HYDRA_NODES", nodes).output().unwrap();
+            self.command(&format!("run {options}")).env("NODES", nodes).output().unwrap();
         let [out, said] = [stdout, stderr].map(|text| String::from_utf8(text).unwrap());
         assert!(out == "sum 5\n" || out.is_empty(), "{out}");
         assert_eq!(said.lines().count(), 1, "{said}");
@@ -147,120 +139,82 @@ impl Jobs {
         let known: Value = serde_json::from_slice(&known.output().unwrap().stdout).unwrap();
         known["programs"][0].clone()
     }
+}
 
-    /// Tries the program, and expects this exit code.
-    fn tries(&self, code: i32) {
-        let done = self.command("try --runs 1").output().unwrap();
-        self.bench.said(code, &done);
+#[test]
+fn a_job_runs_unchanged_if_its_launcher_cannot_place_ranks() {
+    for (launcher, mpi, words, why) in [
+        ("hydra", "MPICH Version: 4.0.2", "-pmi-port -n 16", "places ranks only without -pmi-port"),
+        ("srun", "MPICH Version: 4.0.2", "-n 16", "PMI-2 reports each rank on a separate node"),
+    ] {
+        let jobs = Jobs::under(launcher, mpi, words, &format!("unplaced-{launcher}"));
+        let run = || {
+            let done = jobs.command("run").env("SLURM_JOB_ID", "5").output().unwrap();
+            assert_eq!(done.stdout, b"sum 5\n");
+            String::from_utf8(done.stderr).unwrap()
+        };
+        // A recording shows what is lost.
+        let said = run();
+        has(&said, "recorded ");
+        has(&said, why);
+        assert_eq!(jobs.known()["runs"], json!(1));
+        let said = run();
+        has(&said, why);
+        has(&said, "; the job ran unchanged");
     }
 }
 
 #[test]
-fn grids_are_reordered_if_a_trial_or_the_user_allows_it() {
-    let jobs = Jobs::new("grid", true);
-    let (out, said) = jobs.run("");
-    assert_eq!(out, UNMOVED);
-    has(&said, "recorded ");
-    has(&said, "no option -rankmap");
-    has(
-        &said,
-        "; cartograph try checks whether its grids may be reordered instead; --world reorders",
-    );
-    let (out, said) = jobs.run("");
-    assert_eq!(out, UNCHANGED);
-    has(&said, "whether its grids may be reordered instead");
-    has(&said, "; the job ran unchanged");
-    let moved = "reorder:on weights:4x4:1,1 world: \n";
-    let (out, said) = jobs.run("--moves-grids");
-    assert_eq!(out, moved, "{said}");
-    has(&said, "/program in weights 1,1 (predicted ");
-    // It is compared with the default order: the first job was a warm-up.
-    let (out, said) = jobs.run("--moves-grids");
-    assert_eq!(out, UNMOVED);
-    has(&said, "in the default order, to compare");
-    // The user's CARTOGRAPH_REORDER=off takes precedence.
-    let done = jobs.command("run --moves-grids").env("CARTOGRAPH_REORDER", "off").output().unwrap();
-    has(&String::from_utf8_lossy(&done.stderr), "; the job ran unchanged");
-    // The verdict takes precedence over the user's option.
-    fs::write(jobs.bench.directory.join("differs"), "").unwrap();
-    jobs.tries(1);
-    for options in ["", "--moves-grids"] {
-        let (out, said) = jobs.run(options);
-        assert_eq!(out, UNCHANGED);
-        has(&said, "cartograph try found that its grids must not be reordered");
-    }
-    fs::remove_file(jobs.bench.directory.join("differs")).unwrap();
-    jobs.tries(0);
-    let (out, said) = jobs.run("");
-    assert_eq!(out, moved, "{said}");
-    has(&said, "/program in weights 1,1 (predicted ");
-    // Another build is another program.
-    jobs.bench.script("program", &format!("{PROLOGUE}{PROGRAM}\ntrue"));
-    has(&jobs.run("").1, "whether its grids may be reordered");
-    // Forgetting a program also forgets its verdict.
-    let mut known = Command::new(COMMAND);
-    known.args(["known", "--forget", "program"]);
-    known.env("CARTOGRAPH_STORE", jobs.bench.directory.join("store"));
-    assert!(known.status().unwrap().success());
-    let verdicts = fs::read_dir(jobs.bench.directory.join("store/verdicts")).unwrap();
-    assert_eq!(verdicts.count(), 0);
-}
-
-#[test]
-fn the_world_is_reordered_if_the_user_allows_it() {
-    let jobs = Jobs::new("world", false);
-    let (_, said) = jobs.run("");
-    has(&said, "no option -rankmap to place ranks; --world reorders MPI_COMM_WORLD instead");
-    // A program without grids has nothing to reorder.
-    let (_, said) = jobs.run("--moves-grids");
-    has(&said, "; the job ran unchanged");
-    // All nodes must have it, or processes would wait for those without.
-    let done = jobs.command("run --world").env("BLIND", "1").output().unwrap();
-    has(&String::from_utf8_lossy(&done.stderr), "not all nodes can read the store; the job ran");
-    let (out, said) = jobs.run("--world");
-    assert_eq!(out, "reorder:off weights: world:set \n", "{said}");
-    has(&said, ", world reordered (predicted ");
-    assert_eq!(jobs.run("--world").0, UNMOVED);
-    // The placement is blamed if the program fails, so the next job does not use it.
-    fs::write(jobs.bench.directory.join("fails"), "").unwrap();
-    let (_, said) = jobs.run("--world");
+fn a_placement_is_blamed_if_the_program_fails() {
+    let jobs = Jobs::new("blamed");
+    assert_eq!(jobs.run("").0, UNMOVED);
+    let fails = jobs.bench.directory.join("fails");
+    fs::write(&fails, "").unwrap();
+    let (seen, said) = jobs.run("");
+    assert_eq!(seen, PLACED, "{said}");
     has(&said, "exited with code 3; this run is not compared");
-    fs::remove_file(jobs.bench.directory.join("fails")).unwrap();
-    let (out, _) = jobs.run("--world --no-trial");
-    assert_eq!(out, UNMOVED);
-    // A library that does not exist cannot be preloaded.
-    fs::remove_file(jobs.bench.directory.join("lib/cartograph/world-3.so")).unwrap();
-    let (out, said) = jobs.run("--world");
-    assert_eq!(out, UNCHANGED);
-    has(&said, "; MPI_COMM_WORLD cannot be reordered either: ");
+    fs::remove_file(fails).unwrap();
+    assert_eq!(jobs.run("--no-trial").0, UNMOVED);
 }
 
 #[test]
 fn a_faster_placement_is_reused_on_nodes_of_other_sizes() {
-    let jobs = Jobs::new("sizes", false);
+    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", "-n 16", "sizes");
     let uneven = "0 0 0 0 0 1 1 1 1 2 2 2 2 3 3 3";
-    let moved = "reorder:off weights: world:set \n";
-    assert_eq!(jobs.run("--world").0, UNMOVED);
+    assert_eq!(jobs.run("").0, UNMOVED);
     // No placement is measured yet: one is tried, and compared with jobs on other nodes.
-    let (out, said) = jobs.run_on(uneven, "--world");
-    assert_eq!(out, moved, "{said}");
+    let (seen, said) = jobs.run_on(uneven, "");
+    assert_eq!(seen, PLACED, "{said}");
     has(&said, "(predicted ");
-    assert_eq!(jobs.run("--world").0, UNMOVED);
+    assert_eq!(jobs.run("").0, UNMOVED);
     let others = "0 0 0 1 1 1 1 1 2 2 2 2 3 3 3 3";
-    let (out, said) = jobs.run_on(others, "--world");
-    assert_eq!(out, moved, "{said}");
+    let (seen, said) = jobs.run_on(others, "");
+    assert_eq!(seen, PLACED, "{said}");
     has(&said, "(predicted ");
 }
 
 #[test]
+fn verdicts_are_forgotten_with_their_program() {
+    let jobs = Jobs::new("forgotten");
+    jobs.run("");
+    jobs.bench.said(0, &jobs.command("try --runs 1").output().unwrap());
+    let verdicts = || fs::read_dir(jobs.bench.directory.join("store/verdicts")).unwrap().count();
+    assert_eq!(verdicts(), 1);
+    let mut known = Command::new(COMMAND);
+    known.args(["known", "--forget", "program"]);
+    known.env("CARTOGRAPH_STORE", jobs.bench.directory.join("store"));
+    assert!(known.status().unwrap().success());
+    assert_eq!(verdicts(), 0);
+}
+
+#[test]
 fn a_job_is_placed_at_once_after_tuning() {
-    let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
-    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "tuned", false);
+    let jobs = Jobs::new("tuned");
     // If ranks were not bound to one core each, they are not elsewhere either.
     let done = jobs.command("tune --runs 4").env("OWN", "4").output().unwrap();
     let text = jobs.bench.said(0, &done);
     has(&text, ": 2.00x faster than the default order (8 runs, 95 % CI ");
-    let ranks = jobs.bench.directory.join("here/program.cartograph.ranks");
+    let ranks = jobs.bench.directory.join("here/program.ranks");
     has(&fs::read_to_string(ranks).unwrap(), "rank 15=n3 slot=0-3\n");
     has(&text, "on any nodes, run: cartograph run /");
     let known = jobs.known();
@@ -270,26 +224,14 @@ fn a_job_is_placed_at_once_after_tuning() {
     assert!((known["best"]["gain"].as_f64().unwrap() - 2.0).abs() < 1e-9, "{known}");
     has(&text, &format!("{best}: 2.00x faster"));
     let (seen, said) = jobs.run("");
-    assert_eq!(seen, "reorder: weights: world: placed\n", "{said}");
+    assert_eq!(seen, PLACED, "{said}");
     has(&said, &format!("program in {best}: 2.00x "));
     assert_eq!(jobs.known()["runs"], json!(runs + 1));
 }
 
 #[test]
-fn placing_by_the_launcher_precedes_reordering_a_grid() {
-    let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
-    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "tuned-grid", true);
-    let text = jobs.bench.said(0, &jobs.command("tune --runs 4").output().unwrap());
-    has(&text, "weights 1,1: 2.00x faster than the default order");
-    has(&text, "on any nodes, run: cartograph run /");
-    let (seen, said) = jobs.run("--moves-grids");
-    assert_eq!(seen, "reorder: weights: world: placed\n", "{said}");
-}
-
-#[test]
 fn a_job_runs_if_its_store_is_broken() {
-    let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
-    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "store", false);
+    let jobs = Jobs::new("store");
     // A file system without locks.
     let library =
         jobs.library("#include <errno.h>\nint flock(int f, int o) { errno = ENOLCK; return -1; }");
@@ -351,8 +293,7 @@ int fsync(int file)
 
 #[test]
 fn a_command_that_is_killed_forgets_one_run_at_most() {
-    let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
-    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "killed", false);
+    let jobs = Jobs::new("killed");
     let library = jobs.library(KILLS);
     jobs.run("");
     let mut runs = 1;
@@ -367,7 +308,7 @@ fn a_command_that_is_killed_forgets_one_run_at_most() {
         let start = Instant::now();
         let (seen, said) = jobs.run("");
         assert!(start.elapsed() < Duration::from_secs(20), "{point}");
-        assert!(seen.starts_with("reorder:") && said.contains(" in "), "{said}");
+        assert!(seen != UNCHANGED && said.contains(" in "), "{said}");
         runs += 1;
         assert_eq!(jobs.known()["runs"], json!(runs), "{point}");
     }
@@ -375,8 +316,7 @@ fn a_command_that_is_killed_forgets_one_run_at_most() {
 
 #[test]
 fn a_reinstalled_command_continues() {
-    let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
-    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "installed", false);
+    let jobs = Jobs::new("installed");
     let command = jobs.bench.directory.join("bin/cartograph");
     fs::create_dir(command.parent().unwrap()).unwrap();
     // In a separate process: a process that another test starts meanwhile would inherit the file, open for writing.

@@ -9,12 +9,11 @@ use crate::tuning::NOTED;
 /// The directory of the launchers.
 const STUBS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/launchers");
 
-/// Faster if ranks are placed, by the launcher or by an order of MPI_COMM_WORLD.
-const BY_PLACES: &str = "if [ \"$PLACED$CARTOGRAPH_WORLD$MPICH_RANK_REORDER_FILE\" ]; \
+/// Faster if ranks are placed.
+const BY_PLACES: &str = "if [ \"$PLACED$MPICH_RANK_REORDER_FILE\" ]; \
                          then echo took 1.0$(($$ % 10)); else echo took 2.0$(($$ % 10)); fi";
 
 const HYDRA4: (&str, &str) = ("hydra", "MPICH Version: 4.0.2");
-const HYDRA5: (&str, &str) = ("hydra", "MPICH Version: 5.0.2");
 const ORTERUN: (&str, &str) = ("orterun", "Open MPI v4.1.4");
 const PRTERUN: (&str, &str) = ("prterun", "Open MPI v5.0.11");
 const SRUN: (&str, &str) = ("srun", "Open MPI v4.1.4");
@@ -24,18 +23,17 @@ const HOSTS: &str = "n0:4,n1:4,n2:4,n3:4";
 /// Tunes a program whose grid of 4 x 4 is kept, on four nodes, under a launcher with this command line; returns the
 /// output.
 fn tunes(code: i32, (launcher, mpi): (&str, &str), words: &str, program: &str) -> String {
-    tunes_with(true, &[], code, (launcher, mpi), words, program)
+    tunes_with(&[], code, (launcher, mpi), words, program)
 }
 
 fn tunes_with(
-    has_world: bool,
     variables: &[(&str, &str)],
     code: i32,
     (launcher, mpi): (&str, &str),
     words: &str,
     program: &str,
 ) -> String {
-    let name: String = format!("launcher-{mpi}-{words}-{has_world}-{variables:?}")
+    let name: String = format!("launcher-{mpi}-{words}-{variables:?}")
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
@@ -50,9 +48,6 @@ fn tunes_with(
     let stub = bench.script(command, stub.trim_start_matches("#!/bin/sh\n"));
     fs::write(bench.directory.join("here/hosts"), "n0:4\nn1:4\nn2:4\nn3:4\n").unwrap();
     let mut tune = bench.tuning("--runs 3");
-    if has_world {
-        bench.libraries(&["world-3.so"]);
-    }
     let version = mpi.rsplit(' ').next().unwrap();
     tune.envs(variables.iter().copied());
     tune.env("HYDRA", version).arg(stub).args(words.split_whitespace());
@@ -65,16 +60,6 @@ fn tunes_with(
 #[test]
 fn options_that_place_ranks_are_removed() {
     for (launcher, words, line) in [
-        (
-            HYDRA5,
-            format!("-pmi-port -launcher fork -hosts {HOSTS} -n 16"),
-            "-launcher fork -n 16 PROGRAM",
-        ),
-        (
-            HYDRA5,
-            "-pmi-port -launcher fork -f hosts -ppn 4".into(),
-            "-n 16 -pmi-port -launcher fork PROGRAM",
-        ),
         (ORTERUN, format!("--map-by slot --host {HOSTS} -n 16"), "--rankfile "),
         (ORTERUN, format!("-N 4 --host {HOSTS}"), "-n 16 --host n0:4"),
         (ORTERUN, "--mca rmaps_base_mapping_policy slot -np 16".into(), " -np 16 PROGRAM"),
@@ -135,53 +120,53 @@ fn variables_that_place_ranks_are_unset() {
         (PRTERUN, "PRTE_MCA_rmaps", "seq", " --map-by rankfile:file="),
     ] {
         let words = format!("--host {HOSTS} -n 16");
-        let text = tunes_with(true, &[(name, value)], 0, launcher, &words, BY_PLACES);
+        let text = tunes_with(&[(name, value)], 0, launcher, &words, BY_PLACES);
         has(&text, "x faster than the default order");
         has(&text, &format!(" run: env -u {name} "));
         has(&text, line);
     }
-    let cores = [("OMPI_MCA_rmaps_base_mapping_policy", "slot:PE=2")];
-    let words = format!("--host {HOSTS} -n 16");
-    let text = tunes_with(true, &cores, 0, ORTERUN, &words, BY_PLACES);
-    has(&text, "OMPI_MCA_rmaps_base_mapping_policy=slot:PE=2 sets the cores of ranks");
-    has(&text, "reordering MPI_COMM_WORLD instead");
 }
 
 #[test]
-fn the_world_is_reordered_if_the_launcher_cannot_place_ranks() {
-    for (launcher, words, why) in [
+fn nothing_is_tried_if_the_launcher_cannot_place_ranks() {
+    let hosts = format!("--host {HOSTS} -n 16");
+    for (variables, launcher, words, why) in [
         (
+            &[][..],
             HYDRA4,
             format!("-pmi-port -launcher fork -hosts {HOSTS} -n 16"),
-            "this mpiexec of MPICH has no option -rankmap",
+            "MPICH's mpiexec places ranks only without -pmi-port",
         ),
         (
+            &[],
             PRTERUN,
             format!("--map-by ppr:4:node:PE=2 --host {HOSTS}"),
             "--map-by ppr:4:node:PE=2 sets the cores of ranks",
         ),
         (
+            &[("OMPI_MCA_rmaps_base_mapping_policy", "slot:PE=2")],
+            ORTERUN,
+            hosts,
+            "OMPI_MCA_rmaps_base_mapping_policy=slot:PE=2 sets the cores of ranks",
+        ),
+        (
+            &[],
             ("srun", "MPICH Version: 4.0.2"),
             "-n 16".into(),
             "PMI-2 reports each rank on a separate node",
         ),
     ] {
-        let text = tunes(0, launcher, &words, BY_PLACES);
-        has(&text, "the launcher does not place ranks: ");
+        let text = tunes_with(variables, 1, launcher, &words, BY_PLACES);
+        has(&text, "ranks cannot be placed: ");
+        // The forecast shows what is lost.
+        has(&text, "predicted time of ");
+        has(&text, "cartograph: no placement can be tried: ");
         has(&text, why);
-        has(&text, "reordering MPI_COMM_WORLD instead");
-        has(&text, "x faster than the default order");
-        has(&text, "exec --profile ");
     }
 }
 
 #[test]
 fn a_failed_start_is_no_finding() {
-    // Neither through the launcher nor through an order of MPI_COMM_WORLD.
-    let line = format!("-pmi-port -launcher fork -hosts {HOSTS} -n 16");
-    let text = tunes_with(false, &[], 1, HYDRA4, &line, BY_PLACES);
-    has(&text, "no placement could be tried: ");
-    has(&text, "MPI_COMM_WORLD cannot be reordered either: ");
     // The program fails when placed, and its error is shown.
     let fails = "[ \"$PLACED\" ] && { echo it is broken >&2; exit 3; }; echo took 2.0$(($$ % 10))";
     let text = tunes(1, ORTERUN, "-n 16", fails);
@@ -191,10 +176,5 @@ fn a_failed_start_is_no_finding() {
     // The launcher accepts the rank file and ignores it.
     let stays = format!("{NOTED}noted 20; echo took 2.0$(($$ % 10))");
     let text = tunes(1, ORTERUN, "-n 16 --mca pml ob1", &stays);
-    has(&text, ": the launcher did not place ranks as in the rank file");
-    // MPI_COMM_WORLD keeps its order, with a reason.
-    let keeps = "[ \"$CARTOGRAPH_WORLD\" ] && echo cartograph: world order unchanged >&2; echo took 2.0$(($$ % 10))";
-    let text = tunes(1, HYDRA4, &line, keeps);
-    has(&text, "no placement could be tried: ");
-    has(&text, ": world order unchanged");
+    has(&text, ": its ranks were not placed as requested");
 }

@@ -6,17 +6,15 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::jobs::Jobs;
+use crate::jobs::{Jobs, WORDS};
 use crate::tune::has;
-
-const WORDS: &str = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
 
 /// Jobs that note the launcher's starts.
 struct Places(Jobs);
 
 impl Places {
     fn new(name: &str, words: &'static str) -> Self {
-        Self(Jobs::under("orterun", "Open MPI v4.1.4", words, name, false))
+        Self(Jobs::under("orterun", "Open MPI v4.1.4", words, name))
     }
 
     /// The command's message for a job with these variables, and the launcher's starts: `v` for its version, `w` and `p` for
@@ -209,7 +207,7 @@ fn a_program_that_nothing_helps_starts_at_once_and_is_recorded_every_tenth_job()
 
 #[test]
 fn a_step_on_part_of_an_allocation_runs_unchanged() {
-    let jobs = Jobs::under("srun", "Open MPI v4.1.4", "--mpi=pmix -N 2 -n 16", "step", false);
+    let jobs = Jobs::under("srun", "Open MPI v4.1.4", "--mpi=pmix -N 2 -n 16", "step");
     let run = |nodes: &str| {
         let mut job = jobs.command("run");
         let done = job.envs([("SLURM_JOB_ID", "5"), ("SLURM_JOB_NUM_NODES", nodes)]).output();
@@ -219,7 +217,7 @@ fn a_step_on_part_of_an_allocation_runs_unchanged() {
         "the nodes of a step on part of the allocation are unknown before it starts; the job ran";
     has(&run("8"), part);
     // Found by the launcher, whatever the options say.
-    let jobs = Jobs::under("srun", "Open MPI v4.1.4", "--mpi=pmix -n 16", "step-found", false);
+    let jobs = Jobs::under("srun", "Open MPI v4.1.4", "--mpi=pmix -n 16", "step-found");
     let run = |nodes: &str| {
         let mut job = jobs.command("run");
         let done = job.envs([("SLURM_JOB_ID", "5"), ("SLURM_JOB_NUM_NODES", nodes)]).output();
@@ -231,7 +229,7 @@ fn a_step_on_part_of_an_allocation_runs_unchanged() {
 
 #[test]
 fn a_command_that_may_run_any_program_needs_a_name() {
-    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", WORDS, "any", false);
+    let jobs = Jobs::new("any");
     let run = |options: &str| {
         let mut job = Command::new(crate::run::COMMAND);
         job.arg("run").args(options.split_whitespace());

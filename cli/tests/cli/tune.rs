@@ -1,13 +1,13 @@
-//! `cartograph tune` and `exec --profile`, with simulated launchers and programs.
+//! `cartograph tune`, with simulated launchers and programs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::run::{COMMAND, Directory, cartograph};
+use crate::run::{COMMAND, Directory};
 use crate::traffic::record_grid;
 
 /// Programs, and the directory in which they are tuned.
@@ -142,12 +142,12 @@ impl Bench {
         command.env("TMPDIR", self.directory.join("tmp"));
         command.env("CARTOGRAPH_LIB_DIR", self.directory.join("lib"));
         command.env("CARTOGRAPH_STORE", self.directory.join("store"));
-        self.libraries(&[]);
+        self.libraries();
         command
     }
 
-    /// Empty libraries: the one to preload, and those with these names.
-    pub(crate) fn libraries(&self, names: &[&str]) {
+    /// Empty libraries: the one to preload, and a recorder.
+    pub(crate) fn libraries(&self) {
         let folder = self.directory.join("lib/cartograph");
         fs::create_dir_all(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
@@ -157,17 +157,12 @@ impl Bench {
         let mut cc = Command::new("cc");
         cc.args(["-shared", "-fPIC", "-o"]).arg(&library);
         assert!(cc.arg(source).status().unwrap().success());
-        for name in names.iter().chain(&["record-3.so"]) {
-            fs::copy(&library, folder.join(name)).unwrap();
-        }
+        fs::copy(&library, folder.join("record-3.so")).unwrap();
     }
 
-    pub(crate) fn profile(&self) -> PathBuf {
-        self.directory.join("here/program.cartograph.json")
-    }
-
-    fn ranks(&self) -> PathBuf {
-        self.directory.join("here/program.cartograph.ranks")
+    /// The rank file.
+    pub(crate) fn ranks(&self) -> PathBuf {
+        self.directory.join("here/program.ranks")
     }
 }
 
@@ -176,73 +171,9 @@ pub(crate) fn has(text: &str, words: &str) {
     assert!(text.contains(words), "'{words}' is not in:\n{text}");
 }
 
-pub(crate) fn read(file: &Path) -> Value {
-    let [profile] = lines(file).try_into().unwrap();
-    profile
-}
-
-fn lines(file: &Path) -> Vec<Value> {
-    fs::read_to_string(file)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
-/// Faster with squares, by a slightly different amount each time.
-pub(crate) const BY_WEIGHTS: &str = "case $CARTOGRAPH_WEIGHTS in 4x4:*) echo took 1.0$(($$ % 10)) ;; *) echo took \
-                                     2.0$(($$ % 10)) ;; esac";
-
-#[test]
-fn a_grid_is_moved_by_measured_times() {
-    let bench = Bench::new("grid", true);
-    let text = bench.tune(0, "--runs 3", BY_WEIGHTS);
-    has(&text, "weights 1,1: ");
-    has(&text, "x faster than the default order");
-    has(&text, "exec --profile");
-    has(&text, "cartograph: recording a run\ncartograph: run 1 of 6: default order\n");
-    let profile = read(&bench.profile());
-    assert_eq!(profile["weights"], "4x4:1,1");
-    assert_eq!((&profile["processes"], &profile["program"]), (&json!(16), &json!("program")));
-    assert!(profile["predicted"].as_f64().unwrap() > 1.6, "{profile}");
-    assert!(!bench.ranks().exists());
-
-    // The profile is used for this program, size and node; otherwise a line gives the reason.
-    let program = bench.script("program", "echo weights $CARTOGRAPH_WEIGHTS");
-    let run = || cartograph("exec --profile").arg(bench.profile()).arg(&program);
-    let library = bench.directory.join("lib");
-    let run = || run().env("CARTOGRAPH_LIB_DIR", &library);
-    assert_eq!(run().stdout_only(), "weights 4x4:1,1\n");
-    for (name, value, why) in [
-        ("OMPI_COMM_WORLD_SIZE", "8", "is for 16 processes, but the job has 8"),
-        ("OMPI_COMM_WORLD_LOCAL_SIZE", "16", "is for other nodes"),
-    ] {
-        let done = run().env(name, value).output();
-        assert_eq!(String::from_utf8_lossy(&done.stdout), "weights\n");
-        has(&String::from_utf8_lossy(&done.stderr), why);
-    }
-    // A pipe instead of a profile is not waited for either.
-    let pipe = bench.directory.join("pipe");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    for (file, text, why) in [
-        (pipe, None, "pipe is not a regular file; ignored"),
-        (bench.directory.join("later"), Some("{\"schema\":2}"), "later has format version 2"),
-    ] {
-        if let Some(text) = text {
-            fs::write(&file, text).unwrap();
-        }
-        let mut timeout = Command::new("timeout");
-        timeout.args(["10", COMMAND, "exec", "--profile"]).arg(file).arg(&program);
-        let done = timeout.env("CARTOGRAPH_LIB_DIR", &library).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&done.stdout), "weights\n");
-        has(&String::from_utf8_lossy(&done.stderr), why);
-    }
-    let other = bench.script("other", "echo weights $CARTOGRAPH_WEIGHTS");
-    let run = cartograph("exec").arg(&other).env("CARTOGRAPH_PROFILE", bench.profile());
-    let done = run.env("CARTOGRAPH_LIB_DIR", &library).output();
-    has(&String::from_utf8_lossy(&done.stderr), "is for the program program; ignored");
-    assert_eq!(String::from_utf8_lossy(&done.stdout), "weights\n");
-}
+/// Faster with a rank file, by a slightly different amount each time.
+pub(crate) const BY_RANKS: &str =
+    "if [ \"$RANKS\" ]; then echo took 1.0$(($$ % 10)); else echo took 2.0$(($$ % 10)); fi";
 
 #[test]
 fn tune_claims_only_measured_times() {
@@ -252,34 +183,30 @@ fn tune_claims_only_measured_times() {
     let noise = format!("echo >>{0}; echo took 2.0$(($(wc -l <{0}) / 2 % 2 * 5))", count.display());
     let text = bench.tune(0, "--runs 3", &noise);
     has(&text, "the default order");
-    assert!(!bench.profile().exists(), "{text}");
-    let text =
-        bench.tune(0, "", "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 3; else echo took 2; fi");
+    assert!(!bench.ranks().exists(), "{text}");
+    let text = bench.tune(0, "", "if [ \"$RANKS\" ]; then echo took 3; else echo took 2; fi");
     has(&text, "dropped: much slower than the best variant");
     has(&text, "no variant is faster than the default order");
     // Different output is no gain.
     let text = bench.tune(
         0,
         "",
-        "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 1; echo sum 5; else echo took 2; echo sum 4; fi",
+        "if [ \"$RANKS\" ]; then echo took 1; echo sum 5; else echo took 2; echo sum 4; fi",
     );
     has(&text, "output differs: \"stdout: sum 5\" instead of \"stdout: sum 4\"");
     has(&text, "2.00x faster, but its output differs: if only a time or a host name differs");
-    assert!(!bench.profile().exists(), "{text}");
+    assert!(!bench.ranks().exists(), "{text}");
     // The message offers an option that ignores lines with the place of a rank, such as Comb's.
-    let comb = "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 1.0$(($$ % 10)); echo Cart coords 0 1; else \
+    let comb = "if [ \"$RANKS\" ]; then echo took 1.0$(($$ % 10)); echo Cart coords 0 1; else \
         echo took 2.0$(($$ % 10)); echo Cart coords 1 0; fi";
     let text = bench.tune(0, "", comb);
     has(&text, "if they only say where ranks are, run again with --ignore 'Cart coords'\n");
     let text = bench.tune(0, "--ignore Cart", comb);
-    has(&text, "weights 1,1: ");
-    has(&text, "; its output was not compared: no line of stdout and no file below this directory");
-    let text = bench.tune(0, "", &format!("{BY_WEIGHTS}; echo sum 5"));
-    assert!(text.contains("weights 1,1: ") && !text.contains("not compared"), "{text}");
-    fs::remove_file(bench.profile()).unwrap();
+    has(&text, "x faster than the default order");
+    fs::remove_file(bench.ranks()).unwrap();
     // With noisy times, no variant is clearly slower.
     let spread = format!(
-        "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 3; else echo >>{0}; echo took $((1 + $(wc -l <{0}) % 2 * 2)); \
+        "if [ \"$RANKS\" ]; then echo took 3; else echo >>{0}; echo took $((1 + $(wc -l <{0}) % 2 * 2)); \
          fi",
         bench.directory.join("spread").display()
     );
@@ -289,9 +216,9 @@ fn tune_claims_only_measured_times() {
     // A placement with fewer bytes is measured even if replay predicts neither a gain nor a loss.
     let fewer = Bench::exchanging("fewer", true, 64);
     fewer.compute();
-    let text = fewer.tune(0, "--runs 3", BY_WEIGHTS);
+    let text = fewer.tune(0, "--runs 3", BY_RANKS);
     has(&text, "1.00       12.8 kB");
-    has(&text, "weights 1,1: ");
+    has(&text, "x faster than the default order");
     let text = bench.tune(1, "", "echo done");
     has(&text, "baseline run failed: --time did not match the output");
     let text = bench.tune(1, "", "echo it is broken >&2; exit 3");
@@ -299,48 +226,26 @@ fn tune_claims_only_measured_times() {
 }
 
 #[test]
-fn a_program_whose_grids_stay_gets_a_rank_file() {
-    let bench = Bench::new("ranks", false);
-    let by_ranks = "if [ \"$RANKS\" ]; then grep -q 'rank 15=n' \"$RANKS\" && echo took 1.0$(($$ % 10)); else echo \
-                    took 2.0$(($$ % 10)); fi";
-    let text = bench.tune(0, "--runs 3", by_ranks);
-    has(&text, "x faster than the default order");
-    has(&text, "on these nodes, which the rank file names, run: ");
-    has(&text, "mpiexec --rankfile ");
-    let profile = bench.profile().canonicalize().unwrap();
-    has(
-        &text,
-        &format!(
-            "on other nodes of these sizes, run: mpiexec -n 16 cartograph exec --profile {} PROGRAM\n",
-            profile.display()
-        ),
+fn the_fastest_placement_gets_a_rank_file() {
+    let bench = Bench::new("ranks", true);
+    let text = bench.tune(
+        0,
+        "--runs 3",
+        &format!("[ -z \"$RANKS\" ] || grep -q 'rank 15=n' \"$RANKS\"; {BY_RANKS}"),
     );
-    let [profile, order] = lines(&bench.profile()).try_into().unwrap();
-    assert_eq!((&profile["moves_grids"], &profile["weights"]), (&json!(false), &Value::Null));
-    assert_eq!(profile["orders_world"], true);
-    // Under another launcher, MPI_COMM_WORLD gets this order, in which rank 0 stays.
-    let mut new_ranks: Vec<u64> =
-        order["new_ranks"].as_array().unwrap().iter().map(|rank| rank.as_u64().unwrap()).collect();
-    assert_eq!(new_ranks[0], 0);
-    new_ranks.sort_unstable();
-    assert!(new_ranks.into_iter().eq(0..16));
-    let nodes: Vec<Value> = order["node_of_rank"].as_array().unwrap().clone();
-    let written = fs::read_to_string(bench.ranks()).unwrap();
-    for (rank, node) in nodes.iter().enumerate() {
-        has(&written, &format!("rank {rank}=n{node} slot="));
-    }
+    has(&text, "x faster than the default order");
+    has(&text, "cartograph: recording a run\ncartograph: run 1 of ");
+    let ranks = bench.ranks().canonicalize().unwrap();
+    has(&text, &format!("written: {}\n", ranks.display()));
+    has(&text, "on these nodes, which the rank file names, run: ");
+    has(&text, &format!("mpiexec --rankfile {} ", ranks.display()));
+    has(&text, "on any nodes, run: cartograph run ");
+    has(&fs::read_to_string(&ranks).unwrap(), "rank 0=n0 slot=");
     // Nothing else is left behind.
-    assert_eq!(fs::read_dir(bench.directory.join("here")).unwrap().count(), 2);
-
-    // In a large job, the second line has megabytes: processes do not read it at start.
-    let text = fs::read_to_string(bench.profile()).unwrap();
-    let first = text.lines().next().unwrap();
-    fs::write(bench.profile(), format!("{first}\nnot read")).unwrap();
-    let program = bench.script("program", "echo $CARTOGRAPH_WORLD");
-    let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
-    let done = run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib")).output();
-    let world = String::from_utf8_lossy(&done.stdout).into_owned();
-    assert_eq!(world.trim_end(), bench.profile().to_str().unwrap());
+    assert_eq!(fs::read_dir(bench.directory.join("here")).unwrap().count(), 1);
+    let text = bench.tune(0, "--runs 2 --rankfile ../mine", BY_RANKS);
+    has(&text, "/mine\n");
+    assert!(bench.directory.join("mine").exists());
 }
 
 #[test]
@@ -361,19 +266,10 @@ fn the_source_of_a_node_s_name_is_named() {
 }
 
 #[test]
-fn dims_are_tried_if_the_user_asks() {
-    let bench = Bench::long("dims");
-    let by_dims =
-        "[ \"$CARTOGRAPH_DIMS\" = 1x10 ] && echo took 1.0$(($$ % 10)) || echo took 2.0$(($$ % 10))";
-    let text = bench.tune(0, "--runs 3", by_dims);
-    has(&text, "dims 4x4 -> 1x16: 2.2 times fewer bytes");
-    assert!(!text.contains("\ndims 1x16"), "{text}");
-    let text = bench.tune(0, "--runs 3 --dims", by_dims);
-    has(&text, "dims 1x16: ");
-    let profile = read(&bench.profile());
-    assert_eq!((&profile["dims"], &profile["weights"]), (&json!("1x10"), &Value::Null));
-    let program = bench.script("program", "echo dims $CARTOGRAPH_DIMS $CARTOGRAPH_REORDER");
-    let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
-    let run = run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib"));
-    assert_eq!(run.stdout_only(), "dims 1x10 on\n");
+fn better_dims_are_proposed() {
+    let text = Bench::long("dims").tune(0, "--runs 2", BY_RANKS);
+    has(
+        &text,
+        "dims 4x4 -> 1x16: 2.2 times fewer bytes between neighbors; CARTOGRAPH_DIMS=1x10 makes",
+    );
 }

@@ -83,7 +83,7 @@ fn an_untrusted_recording_executes_nothing() {
     let good = fs::read_to_string(&part).unwrap();
     for host in [evil, "-launcher", "a,b", "$(id)", "", "\\u001b[2J"] {
         fs::write(&part, good.replace("\"b\"", &format!("\"{host}\""))).unwrap();
-        for launcher in ["mpich", "openmpi", "slurm"] {
+        for launcher in ["openmpi", "slurm"] {
             let run = cartograph(&format!("plan --rankfile {launcher}")).arg(&ranks);
             run.arg("--traffic").arg(&traffic).fails(1, "the host name has invalid characters");
         }
@@ -92,7 +92,7 @@ fn an_untrusted_recording_executes_nothing() {
     fs::write(&part, good).unwrap();
 
     let layout = directory.join("layout");
-    let plan = || cartograph("plan --rankfile mpich").arg(&ranks).arg("--traffic").arg(&traffic);
+    let plan = || cartograph("plan --rankfile slurm").arg(&ranks).arg("--traffic").arg(&traffic);
     for name in ["-launcher", "a,b", "$(id)", "\u{1b}[2J"] {
         fs::write(&layout, format!("a {name}")).unwrap();
         plan().arg("--layout").arg(&layout).fails(2, "is not a host name");

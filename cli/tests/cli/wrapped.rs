@@ -4,7 +4,6 @@ use std::fs;
 use std::process::Command;
 
 use crate::jobs::Jobs;
-use crate::run::cartograph;
 
 /// Replaces the program, a script, by one that is linked with an MPI and becomes the script.
 fn link(jobs: &Jobs) {
@@ -33,7 +32,7 @@ fn every_command_starts_a_wrapper_in_the_place_of_the_program() {
     {
         for command in ["run", "try --runs 1", "tune --runs 3"] {
             let name = command.split(' ').next().unwrap();
-            let jobs = Jobs::new(&format!("wrapped-{name}-{number}"), true);
+            let jobs = Jobs::new(&format!("wrapped-{name}-{number}"));
             link(&jobs);
             jobs.bench.script("bind", "exec \"$@\"");
             let log = jobs.bench.directory.join("log");
@@ -49,17 +48,4 @@ fn every_command_starts_a_wrapper_in_the_place_of_the_program() {
             assert!(ends && (is_bare || wrapper.is_empty()), "{command}: {first:?} {done:?}");
         }
     }
-}
-
-/// The file of a profile has the program's name, and `exec` finds the name behind the wrapper.
-#[test]
-fn a_profile_is_for_the_program_behind_a_wrapper() {
-    let jobs = Jobs::new("wrapped-profile", true);
-    let tuned = jobs.command_behind("tune --runs 3", "env A=1 ").output().unwrap();
-    let profile = jobs.bench.directory.join("here/program.cartograph.json");
-    assert!(profile.exists(), "{tuned:?}");
-    let program = jobs.bench.directory.join("program");
-    let exec = cartograph("exec --profile").arg(profile).arg("env").arg("A=1").arg(program);
-    let exec = exec.env("CARTOGRAPH_LIB_DIR", jobs.bench.directory.join("lib"));
-    assert_eq!(String::from_utf8_lossy(&exec.output().stderr), "");
 }

@@ -1,7 +1,5 @@
 //! All readers of external input.
 
-use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::io;
 
 use cartograph_shim::elf::{self, Library};
@@ -16,8 +14,6 @@ use crate::machine::network::NetworkMapFile;
 use crate::machine::{host_names, parse_sizes};
 use crate::mapping::{Adjacency, Distances, Weights, weights};
 use crate::metis as format;
-use crate::profile::Profile;
-use crate::profile::order::Order;
 use crate::report::{Document, picture};
 use crate::topology::BoxShape;
 
@@ -121,31 +117,6 @@ pub fn metis(data: &[u8]) {
     assert!({ all }.all(|(to, weight)| to < graph.vertices() && weight > 0));
 }
 
-/// A profile's file: the library accepts the settings that the command takes from the first line, and the second line
-/// is an order of the world for its own nodes only.
-pub fn profile(data: &[u8]) {
-    let text = String::from_utf8_lossy(data);
-    let Ok(profile) = Profile::parse(text.lines().next().unwrap_or_default().as_bytes()) else {
-        return;
-    };
-    Profile::parse(profile.json().as_bytes()).expect("what was read can be written and read");
-    let numbers = (Some(profile.processes), profile.node_sizes.first().copied());
-    match profile.settings_for(OsStr::new(&profile.program), numbers) {
-        Ok(settings) => assert!(settings.iter().all(|(name, value)| match *name {
-            "CARTOGRAPH_WEIGHTS" => Weights::parse(value).is_ok(),
-            "CARTOGRAPH_DIMS" => value.parse::<BoxShape>().is_ok(),
-            "CARTOGRAPH_REORDER" => value.parse::<Policy>().is_ok(),
-            _ => false,
-        })),
-        Err(why) => assert!(!why.contains(char::is_control), "{why:?}"),
-    }
-    let why = profile.settings_for(OsStr::new("/"), (None, None)).expect_err("no program's name");
-    assert!(!why.contains(char::is_control), "{why:?}");
-    if let Ok(order) = Order::parse(&text, profile.processes) {
-        order_of_world(&order, profile.processes);
-    }
-}
-
 /// An entry of the store: it can be written and read, and any entry lets a job start.
 pub fn entry(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
@@ -180,20 +151,6 @@ pub fn entry(data: &[u8]) {
     let noted = entry
         .note(Seen { digest: Some(1), ..Seen::default() }, &entry.guess(Some(1), Build::default()));
     entry.add(Past { kind: noted.kind, ..run });
-}
-
-/// An order of the world: a permutation, only for its own nodes.
-fn order_of_world(order: &Order, size: usize) {
-    let mut ranks = order.new_ranks.clone();
-    assert_eq!(ranks.first(), Some(&0));
-    ranks.sort_unstable();
-    assert!(ranks.iter().copied().eq(0..size as i32));
-    let mut lowest_of = HashMap::new();
-    let nodes = order.new_ranks.iter().map(|new| order.node_of_rank[*new as usize]);
-    let lowest = (0..).zip(nodes).map(|(old, node)| *lowest_of.entry(node).or_insert(old));
-    assert!(order.is_for(&lowest.collect::<Vec<i32>>()));
-    assert_eq!(order.is_for(&vec![0; size]), lowest_of.len() == 1);
-    assert_eq!(order.is_for(&(0..size as i32).collect::<Vec<_>>()), lowest_of.len() == size);
 }
 
 /// A report in JSON: a readable one can be printed, written again, and drawn.

@@ -10,7 +10,7 @@ mod pmi;
 mod tests;
 
 pub use constructors::constructors;
-pub use files::{elf, entry, hosts, layout, metis, profile, recording, report, topology};
+pub use files::{elf, entry, hosts, layout, metis, recording, report, topology};
 pub use numbers::numbers;
 pub use plans::{graph, grid};
 pub use pmi::pmi;
@@ -27,7 +27,6 @@ pub const ALL: [(&str, Body); 14] = [
     ("hosts", hosts),
     ("recording", recording),
     ("metis", metis),
-    ("profile", profile),
     ("entry", entry),
     ("report", report),
     ("elf", elf),

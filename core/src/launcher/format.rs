@@ -8,8 +8,6 @@ const LONGEST_WORD: usize = 128 * 1024;
 pub enum Format {
     /// Open MPI's rank file: a line for each rank, with its node and its core there.
     Openmpi,
-    /// Options of MPICH's mpiexec: the nodes, and the node of each rank.
-    Mpich,
     /// A host file in the order of ranks: a line for each rank, with its node.
     Slurm,
     /// Cray MPICH's `MPICH_RANK_ORDER`: the ranks in the order of the slots, a line for each node.
@@ -20,13 +18,12 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Openmpi, Self::Mpich, Self::Slurm, Self::Cray, Self::Flux];
+    pub const ALL: [Self; 4] = [Self::Openmpi, Self::Slurm, Self::Cray, Self::Flux];
 
     /// The name on command lines and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Openmpi => "openmpi",
-            Self::Mpich => "mpich",
             Self::Slurm => "slurm",
             Self::Cray => "cray",
             Self::Flux => "flux",
@@ -40,7 +37,7 @@ impl Format {
 
     /// True if the file contains node names; otherwise nodes are numbered in allocation order.
     pub const fn takes_names(self) -> bool {
-        matches!(self, Self::Openmpi | Self::Mpich | Self::Slurm)
+        matches!(self, Self::Openmpi | Self::Slurm)
     }
 
     /// The file's text; rank `r` is to be started on node `node_of[r]`, whose name is `names[node_of[r]]`.
@@ -60,18 +57,6 @@ impl Format {
                     format!("rank {rank}={name} slot={}\n", *slot - 1)
                 };
                 Ok(nodes.enumerate().zip(node_of).map(line).collect())
-            }
-            // Hydra treats a repeated host in a host list as another node, whose processes do not share memory. So each
-            // host is listed once, and a map gives the node of each rank.
-            Self::Mpich => {
-                let (hosts, map) = (names.join(","), joined(node_of));
-                match hosts.len().max(map.len()) < LONGEST_WORD {
-                    true => Ok(format!("-hosts {hosts} -rankmap {map}\n")),
-                    false => Err(format!(
-                        "{ranks} ranks are too many for one argument of mpiexec; use --rankfile slurm FILE and mpiexec \
-                         -f FILE"
-                    )),
-                }
             }
             Self::Slurm => Ok(nodes.map(|name| format!("{name}\n")).collect()),
             // Slots are filled node by node, in allocation order; the file gives the rank in each.
@@ -115,14 +100,13 @@ mod tests {
             text(Format::Openmpi),
             "rank 0=b slot=0\nrank 1=a slot=0\nrank 2=b slot=1\nrank 3=a slot=1\nrank 4=b slot=2\n"
         );
-        assert_eq!(text(Format::Mpich), "-hosts a,b -rankmap 1,0,1,0,1\n");
         assert_eq!(text(Format::Slurm), "b\na\nb\na\nb\n");
         assert_eq!(text(Format::Cray), "1,3\n0,2,4\n");
         let flux = Format::Flux.write(&[1, 1, 0, 1], &names).unwrap();
         assert_eq!(flux, "[[1,1,2,1],[0,1,1,1],[1,1,1,1]]\n");
-        let many = vec![0; LONGEST_WORD / 2 + 1];
-        assert!(Format::Mpich.write(&many, &names).is_err());
-        assert!(Format::Mpich.write(&many[1..], &names).is_ok());
+        let many: Vec<u32> = (0..LONGEST_WORD as u32 / 10).map(|rank| rank % 2).collect();
+        assert!(Format::Flux.write(&many, &names).is_err());
+        assert!(Format::Flux.write(&many[..1000], &names).is_ok());
         for format in Format::ALL {
             assert_eq!(Format::named(format.name()), Some(format));
         }

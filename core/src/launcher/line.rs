@@ -32,8 +32,6 @@ pub struct Line {
     pub options: Vec<Given>,
     /// The program, with its wrappers before it and its arguments after it.
     pub program: Vec<OsString>,
-    /// True if MPICH's mpiexec has `-rankmap`.
-    pub maps_ranks: bool,
 }
 
 /// Why a line cannot be parsed.
@@ -72,7 +70,7 @@ pub(super) const CORES: [&str; 2] = ["rmaps_base_cpus_per_proc", "rmaps_base_cpu
 
 impl Line {
     /// Parses a line. `program` is the index of the program, if known; otherwise the program is the first argument that
-    /// is neither an option nor an option's value. `prints` gives a command's output for `--version` and `--help`, and
+    /// is neither an option nor an option's value. `prints` gives a command's output for `--version`, and
     /// `mpi` is the program's MPI, as for [`Launcher::of_command`].
     ///
     /// # Errors
@@ -86,7 +84,7 @@ impl Line {
     ) -> Result<Self, Unreadable> {
         let known = &words[..program.unwrap_or(words.len())];
         let (at, start) = starter(known).ok_or(Unreadable::NoLauncher)?;
-        let (launcher, printed) =
+        let launcher =
             Launcher::of_command(&known[at].to_string_lossy(), || prints(&known[at]), mpi)
                 .ok_or(Unreadable::NoLauncher)?;
         let mut line = Self {
@@ -95,7 +93,6 @@ impl Line {
             start: words[at..start].to_vec(),
             options: Vec::new(),
             program: Vec::new(),
-            maps_ranks: printed.contains("-rankmap"),
         };
         let mut next = start;
         while next < known.len() {

@@ -13,9 +13,9 @@ pub enum Obstacle {
     /// It has no known option for this.
     #[error("{0} has no option that places ranks")]
     NoOption(&'static str),
-    /// MPICH's mpiexec before version 5.
-    #[error("this mpiexec of MPICH has no option -rankmap to place ranks")]
-    NoRankmap,
+    /// With PMI over a port, no relay can be between processes and launcher.
+    #[error("{0} places ranks only without -pmi-port")]
+    Port(&'static str),
     /// A rank file would set other cores.
     #[error("{0} sets the cores of ranks, and a rank file would replace them")]
     Cores(String),
@@ -49,7 +49,14 @@ pub struct Passing {
 }
 
 impl Line {
-    /// How this line's launcher places the ranks of a program of this MPI; `environment` gives the value of a
+    /// True if relays of PMI can give this launcher's processes other ranks: no file is needed then.
+    pub fn takes_relays(&self) -> bool {
+        let mut words = self.options.iter().flat_map(|given| &given.words);
+        matches!(self.launcher.kind, Kind::Hydra | Kind::IntelHydra)
+            && !words.any(|word| word == "-pmi-port")
+    }
+
+    /// How this line's launcher places the ranks of a program of this MPI with a file; `environment` gives the value of a
     /// variable.
     ///
     /// # Errors
@@ -64,8 +71,7 @@ impl Line {
         let format = match kind {
             _ if mpi.contains("CRAY MPICH") => Format::Cray,
             Kind::Orterun | Kind::Prterun => Format::Openmpi,
-            Kind::Hydra if self.maps_ranks => Format::Mpich,
-            Kind::Hydra => return Err(Obstacle::NoRankmap),
+            Kind::Hydra | Kind::IntelHydra => return Err(Obstacle::Port(self.launcher.name)),
             Kind::Srun => {
                 let given = self.options.iter().find(|given| given.role == Role::Management);
                 let said = given.and_then(|given| given.value.clone());
@@ -76,7 +82,7 @@ impl Line {
                 Format::Slurm
             }
             Kind::Flux => Format::Flux,
-            Kind::IntelHydra | Kind::Jsrun | Kind::Aprun | Kind::Pals => {
+            Kind::Jsrun | Kind::Aprun | Kind::Pals => {
                 return Err(Obstacle::NoOption(self.launcher.name));
             }
         };
@@ -186,7 +192,6 @@ impl Placement {
                 (vec![], vec!["--rankfile".into(), file.into()])
             }
             Format::Openmpi => (vec![], vec!["--map-by".into(), joined("rankfile:file=")]),
-            Format::Mpich => (vec![], text.split_whitespace().map(Into::into).collect()),
             Format::Slurm => {
                 (vec![joined("SLURM_HOSTFILE=")], vec!["--distribution=arbitrary".into()])
             }
@@ -207,8 +212,8 @@ impl Format {
     pub const fn replaces(self, role: Role) -> bool {
         match role {
             Role::Order => true,
-            Role::PerNode => matches!(self, Self::Openmpi | Self::Mpich | Self::Slurm),
-            Role::Hosts => matches!(self, Self::Mpich | Self::Slurm),
+            Role::PerNode => matches!(self, Self::Openmpi | Self::Slurm),
+            Role::Hosts => matches!(self, Self::Slurm),
             _ => false,
         }
     }

@@ -36,7 +36,7 @@ pub struct Launcher {
     pub commands: &'static [&'static str],
     /// The subcommand, as in `flux run`.
     pub subcommand: Option<&'static str>,
-    /// Text that only this launcher prints for `--version` or `--help`, if several have the same command.
+    /// Text that only this launcher prints for `--version`, if several have the same command.
     pub prints: &'static [&'static str],
     /// Text in `MPI_Get_library_version` of the MPIs that come with it, if several launchers have the same command.
     pub mpis: &'static [&'static str],
@@ -155,17 +155,17 @@ pub fn named(word: &str) -> impl Iterator<Item = &'static Launcher> {
 }
 
 impl Launcher {
-    /// The launcher that an argument is, and its output. `prints` gives the command's output for `--version` and
-    /// `--help`, and is called only if several launchers share its name; `mpi` is the program's MPI as reported by
-    /// `MPI_Get_library_version`, which identifies the launcher if its output does not.
+    /// The launcher that an argument is. `prints` gives the command's output for `--version`, and is called only if
+    /// several launchers share its name; `mpi` is the program's MPI as reported by `MPI_Get_library_version`, which
+    /// identifies the launcher if its output does not.
     pub fn of_command(
         word: &str,
         prints: impl FnOnce() -> String,
         mpi: Option<&str>,
-    ) -> Option<(&'static Self, String)> {
+    ) -> Option<&'static Self> {
         let candidates: Vec<&'static Self> = named(word).collect();
         if let [] | [_] = candidates[..] {
-            return Some((candidates.first()?, String::new()));
+            return candidates.first().copied();
         }
         let printed = prints();
         let find = |text: &str, words: fn(&Self) -> &'static [&'static str]| {
@@ -173,9 +173,9 @@ impl Launcher {
                 .iter()
                 .find(|launcher| words(launcher).iter().any(|word| text.contains(word)))
         };
-        let found = find(&printed, |launcher| launcher.prints)
-            .or_else(|| find(mpi?, |launcher| launcher.mpis))?;
-        Some((found, printed))
+        find(&printed, |launcher| launcher.prints)
+            .or_else(|| find(mpi?, |launcher| launcher.mpis))
+            .copied()
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
     fn launchers_are_recognized_by_name_output_and_mpi() {
         let kind = |word: &str, printed: &str, mpi: Option<&str>| {
             let found = Launcher::of_command(word, || printed.to_owned(), mpi);
-            found.map(|(launcher, _)| launcher.kind)
+            found.map(|launcher| launcher.kind)
         };
         for (word, printed, mpi, expected) in [
             ("/opt/bin/srun", "", None, Some(Kind::Srun)),

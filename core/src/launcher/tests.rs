@@ -10,8 +10,7 @@ fn words(text: &str) -> Vec<OsString> {
 }
 
 fn read(text: &str, mpi: &str) -> Result<Line, Unreadable> {
-    let prints = |_: &OsStr| if mpi.contains("5.0.2") { "-rankmap".into() } else { String::new() };
-    Line::read(&words(text), None, prints, Some(mpi))
+    Line::read(&words(text), None, |_| String::new(), Some(mpi))
 }
 
 const HYDRA4: &str = "MPICH Version: 4.0.2";
@@ -101,12 +100,6 @@ fn files_that_get_the_output_are_known() {
 fn options_of_placement_are_removed() {
     for (mpi, text, expected) in [
         (
-            HYDRA5,
-            "mpiexec -launcher fork -hosts a:2,b:2 -n 4 -ppn 2 ./app",
-            "mpiexec -hosts x -rankmap 0 -launcher fork -n 4 ./app",
-        ),
-        (HYDRA5, "mpiexec -f hosts ./app", "mpiexec -hosts x -rankmap 0 -n 8 ./app"),
-        (
             ORTE,
             "mpirun --map-by slot --rank-by core -N 4 --host a:4,b:4 --bind-to core ./app",
             "mpirun --rankfile F -n 8 --host a:4,b:4 --bind-to core ./app",
@@ -145,12 +138,12 @@ fn options_of_placement_are_removed() {
         (
             HYDRA4,
             "flux run -N2 --tasks-per-node=4 --taskmap=cyclic ./app",
-            "flux run --taskmap=manual:-hosts x -rankmap 0 -N2 --tasks-per-node=4 ./app",
+            "flux run --taskmap=manual:[[0,1,8,1]] -N2 --tasks-per-node=4 ./app",
         ),
     ] {
         let line = read(text, mpi).unwrap();
         let placement = line.placement(mpi, |_| None).unwrap();
-        let placed = line.placed(&placement, OsStr::new("F"), "-hosts x -rankmap 0\n", 8);
+        let placed = line.placed(&placement, OsStr::new("F"), "[[0,1,8,1]]\n", 8);
         assert_eq!(placed.to_string(), expected);
     }
 }
@@ -158,7 +151,7 @@ fn options_of_placement_are_removed() {
 #[test]
 fn obstacles_to_a_placement_are_named() {
     for (mpi, text, expected) in [
-        (HYDRA4, "mpiexec -hosts a,b -n 4 ./app", "no option -rankmap"),
+        (HYDRA4, "mpiexec -hosts a,b -pmi-port -n 4 ./app", "only without -pmi-port"),
         (PRTE, "mpirun --map-by ppr:2:node:PE=4 ./app", "--map-by ppr:2:node:PE=4 sets the"),
         (ORTE, "mpirun --cpus-per-proc 2 ./app", "--cpus-per-proc 2 sets"),
         (ORTE, "mpirun --mca rmaps_base_mapping_policy slot:PE=4 ./app", "policy slot:PE=4 sets"),
@@ -168,7 +161,7 @@ fn obstacles_to_a_placement_are_named() {
         (HYDRA5, "srun -n 4 ./app", "PMI-2 reports each rank"),
         (HYDRA5, "srun -n 4 --mpi=pmi2 ./app", "PMI-2 reports each rank"),
         (HYDRA5, "jsrun -n 4 ./app", "jsrun has no option that places ranks"),
-        (INTEL, "mpirun -n 4 ./app", "Intel MPI's mpiexec has no"),
+        (INTEL, "mpirun -pmi-port -n 4 ./app", "Intel MPI's mpiexec places ranks only without"),
     ] {
         let found = read(text, mpi).unwrap().placement(mpi, |_| None);
         let obstacle = found.unwrap_err().to_string();
@@ -178,6 +171,19 @@ fn obstacles_to_a_placement_are_named() {
     assert!(line.placement(HYDRA5, |_| Some("pmix_v4".into())).is_ok());
     assert!(read("srun --mpi=pmix ./app", HYDRA5).unwrap().placement(HYDRA5, |_| None).is_ok());
     assert!(read("srun --multi-prog conf", HYDRA5).unwrap().names_programs());
+}
+
+#[test]
+fn relays_place_ranks_only_where_pmi_is_a_socket() {
+    for (mpi, text, expected) in [
+        (HYDRA4, "mpiexec -hosts a,b -n 4 ./app", true),
+        (HYDRA5, "mpiexec -pmi-port -n 4 ./app", false),
+        (INTEL, "mpirun -n 4 ./app -pmi-port", true),
+        (ORTE, "mpirun -n 4 ./app", false),
+        (HYDRA4, "srun --mpi=pmi2 -n 4 ./app", false),
+    ] {
+        assert_eq!(read(text, mpi).unwrap().takes_relays(), expected, "{text}");
+    }
 }
 
 #[test]

@@ -37,9 +37,6 @@ pub struct Job {
     pub rank: i32,
     /// The sizes of the nodes of `MPI_COMM_WORLD`, if they are known.
     pub nodes: Option<NodeSizes>,
-    /// The order that a profile gave `MPI_COMM_WORLD`, and its gain, in words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub world: Option<String>,
     /// The origin of the report, if a site collects reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
@@ -143,8 +140,7 @@ mod tests {
         let report = Report::new();
         let nodes = Some([2, 2, 1].into_iter().collect());
         let origin = Some(Origin { id: "17.0".into(), ..Origin::default() });
-        let (mpi, world) = ("An \"MPI\"\n".into(), Some("another order".into()));
-        report.job(Job { mpi, processes: 5, rank: 0, nodes, world, origin });
+        report.job(Job { mpi: "An \"MPI\"\n".into(), processes: 5, rank: 0, nodes, origin });
         let grid = Cart::new(&[2, 2], &[true, false], 5).unwrap();
         let layout = Machine::parse("2,2,1", 5).unwrap();
         let switches = layout.clone().under(Kind::Switch, &[0, 0, 1, 1, 0]).unwrap();

@@ -1,4 +1,4 @@
-"""Reads a recording of a grid of 2 x 2, its report, and a profile of four processes, the arguments."""
+"""Reads a recording of a grid of 2 x 2 and its report, the arguments."""
 
 import sys
 
@@ -11,8 +11,6 @@ assert any(edge.bytes > 0 for edge in recording.edges), recording.edges
 report = cartograph.read_report(sys.argv[2])
 assert report.job.processes == 4 and report.topologies[0].dims == (2, 2), report
 assert report.topologies[0].kept, report
-profile = cartograph.read_profile(sys.argv[3])
-assert (profile.processes, profile.orders_world, profile.predicted) == (4, True, None), profile
 try:
     cartograph.read_recording(sys.argv[2])
 except cartograph.CartographError as error:

@@ -6,13 +6,9 @@
 mod output;
 
 use std::ffi::{c_int, c_void};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-
-use cartograph_core::profile::Profile;
 
 use output::Output;
 
@@ -37,9 +33,6 @@ static COLLECTOR: Key = Key::new(no_copy, finish);
 
 /// True once a topology was created, whether this process or another reports it.
 static HAS_CREATED: AtomicBool = AtomicBool::new(false);
-
-/// A longer first line belongs to a file other than a profile.
-const LONGEST_PROFILE: u64 = 1 << 20;
 
 /// The report of one process.
 struct Collector {
@@ -70,8 +63,7 @@ impl Collector {
         self.knows_job.store(layout.is_some(), Ordering::Relaxed);
         let nodes = layout.as_ref().map(Into::into);
         let origin = self.origin.clone();
-        let world = ordered_world();
-        self.report.job(Job { mpi: family::version(), processes, rank, nodes, world, origin });
+        self.report.job(Job { mpi: family::version(), processes, rank, nodes, origin });
     }
 }
 
@@ -144,16 +136,6 @@ fn say_if_forced(function: &str, placement: &Placement) {
     }
 }
 
-/// The order that a profile gave this process's `MPI_COMM_WORLD`, in words, from the variable set by the world library.
-fn ordered_world() -> Option<String> {
-    let own = std::process::id().to_string();
-    set(settings::WORLD_OF.name).filter(|process| *process == *own)?;
-    let mut line = Vec::new();
-    let file = BufReader::new(File::open(set(settings::WORLD.name)?).ok()?);
-    file.take(LONGEST_PROFILE).read_until(b'\n', &mut line).ok()?;
-    Profile::parse(&line).ok().map(|profile| profile.world())
-}
-
 /// Reports once, after `MPI_Finalize`, that rank 0 created no topology, if a report is requested: other ranks do not.
 ///
 /// None of our functions may have been called, so this runs when the process ends; or the library for every MPI, which
@@ -173,8 +155,7 @@ fn tell_of_nothing() {
     {
         let report = Report::new();
         let origin = target.origin().cloned();
-        let world = ordered_world();
-        report.job(Job { mpi: family::version(), processes, rank, nodes: None, world, origin });
+        report.job(Job { mpi: family::version(), processes, rank, nodes: None, origin });
         output::write_all(target, &report);
     }
 }

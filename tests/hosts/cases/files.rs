@@ -7,7 +7,6 @@ use std::process::Command;
 
 use super::Outcome;
 use super::exec::command;
-use super::world::profile;
 use crate::output::Verdict;
 use crate::session::{Session, count, word};
 use crate::testlist::top;
@@ -15,7 +14,7 @@ use crate::testlist::top;
 /// Prints orders of ranks of an even number of processes.
 const PROGRAM: &str = "c_tests/record/record_grid.c";
 
-/// A profile, a recording, a report and a picture on a file system of a few pages, which requires root.
+/// A recording, a report and a picture on a file system of a few pages, which requires root.
 pub(super) fn full(mut session: Session<'_>) -> Outcome {
     let program = session.compile("program", PROGRAM, &[]);
     session.preloaded.clear();
@@ -200,10 +199,6 @@ pub(super) fn interrupted(mut session: Session<'_>) -> Outcome {
     session.check("nothing is said", session.is_quiet());
     let told = fs::read_to_string(&report).unwrap_or_default();
     session.check("the weights are read and a report is written", is_weighted(&told));
-    let profile = profile(&session, "program", &[0, 2, 1, 3, 4, 5, 6, 7], &[0; 8]);
-    let words = [&exec[..], &["--profile", word(&profile), word(&program)]].concat();
-    let (answers, _) = run(&mut session, "with a profile", &words);
-    session.check("nothing is said of it", answers == alone && session.is_quiet());
     session.verdict()
 }
 

@@ -19,8 +19,8 @@ const FILES: [&str; 14] = [
     "bin/cartograph",
     "include/cartograph.h",
     "lib/cartograph/HOST/halo",
-    "lib/cartograph/HOST/libcartograph{.a,.so,.so.0,_record.so,_world.so}",
-    "lib/cartograph/{record,world}-{3,4,4c}.so",
+    "lib/cartograph/HOST/libcartograph{.a,.so,.so.0,_record.so}",
+    "lib/cartograph/record-{3,4,4c}.so",
     "lib/cmake/Cartograph/CartographConfig{,Version}.cmake",
     "lib/libcartograph.so{,.0}",
     "lib/pkgconfig/cartograph-HOST.pc",
@@ -237,10 +237,10 @@ impl Installation<'_, '_> {
             return Ok(());
         }
         let job = self.session.on_nodes("a:2,b:2", 4);
-        let (json, profile) = (self.session.work("here.json"), self.session.work("here.profile"));
+        let (json, ranks) = (self.session.work("here.json"), self.session.work("here.ranks"));
         let mut tune = plain(&command);
         tune.args(["tune", "--runs", "2", "--time", "take (.*) s", "--json", word(&json)]);
-        tune.args(["--profile", word(&profile), "--"]).args(job).arg(&halo);
+        tune.args(["--rankfile", word(&ranks), "--"]).args(job).arg(&halo);
         tune.args(["-t", "0.2", "65536", "64"]).envs(self.session.host.settings());
         let ran = self.session.finish(&mut tune);
         self.session.check("it is tuned", ran);

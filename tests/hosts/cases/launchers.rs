@@ -8,11 +8,9 @@ use crate::session::Session;
 use crate::testlist::top;
 
 /// Lines for Hydra. HERE is this machine.
-const HYDRA: [&str; 13] = [
+const HYDRA: [&str; 11] = [
     "-n 2",
     "-launcher fork -hosts a:2,b:2 -n 4",
-    "-launcher fork -hosts a,b -rankmap 0,1,0,1 -n 4",
-    "-launcher fork -hosts a,b -rankmap 0,1,0,1 -ppn 1 -n 4",
     "-launcher fork -hosts a,b -hosts a,b -n 2",
     "-launcher fork -f hosts -hosts a,b -n 2",
     "-launcher fork -f hosts -n 4",

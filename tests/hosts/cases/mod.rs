@@ -32,7 +32,6 @@ mod threads;
 mod tool;
 mod tried;
 mod wheel;
-mod world;
 
 use std::path::Path;
 
@@ -84,8 +83,6 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("unfreed") => small::unfreed(session),
         Some("valgrind") => small::valgrind(session),
         Some("wheel") => wheel::run(session),
-        Some("world") => world::run(session),
-        Some("world_programs") => world::programs::run(session),
         _ => Err(format!("{}: there is no such test", name.display())),
     }
 }

@@ -22,10 +22,6 @@ if grid.rank == 0:
         print(answers, file=file)
 ";
 
-const PROFILE: &str = r#"{"schema":1,"program":"app","processes":4,"node_sizes":[2],"order":"in turn","moves_grids":false,"orders_world":true}
-{"new_ranks":[0,2,1,3],"node_of_rank":[0,1,0,1]}
-"#;
-
 /// The line of a report that shows which library answers.
 const REPORTED: &str = "(?m)^MPI_Cart_create: grid 2 x 2";
 
@@ -88,7 +84,6 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     s.check("an import that is too late is an error", refused);
 
     let (traffic, report) = (s.work("run.traffic"), s.work("report.json"));
-    let profile = s.write("profile.json", PROFILE);
     mpi4py.settings.pop();
     let record = ["cartograph", "exec", "--mpi", host, "--record", word(&traffic), "python"];
     let ran = mpi4py.run(s, 4, &[&record[..], &[word(&program)]].concat());
@@ -96,14 +91,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let option = format!("--report={}", report.display());
     let ran = mpi4py.run(s, 4, &["cartograph", "exec", &option, "python", word(&program)]);
     s.check("a report", ran);
-    let read = [
-        "python",
-        "packaging/python/tests/test_read.py",
-        word(&traffic),
-        word(&report),
-        word(&profile),
-    ];
-    prints(s, "recordings, reports and profiles are read", "report", &read);
+    let read = ["python", "packaging/python/tests/test_read.py", word(&traffic), word(&report)];
+    prints(s, "recordings and reports are read", "report", &read);
     prints(s, "plans and meshes", "", &["python", "packaging/python/tests/test_plan.py"]);
 
     // The case `mpi4py` passes all datatypes.

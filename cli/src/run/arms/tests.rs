@@ -4,20 +4,20 @@ use cartograph_core::learn::{Guess, Past, Seen};
 use cartograph_traffic::{Call, Count, Edge, Topology, Window, Work};
 
 use super::*;
+use crate::arms::by_launcher;
 
 #[test]
 fn what_was_measured_comes_first() {
-    let arm = |order: &str, predicted, way| Arm {
+    let arm = |order: &str, predicted| Arm {
         order: order.to_owned(),
         predicted: Some(predicted),
         busiest: None,
-        way,
         node_of: vec![0, 0, 1, 1],
     };
     let others = || [("first", 1.5), ("second", 1.4), ("third", 1.3), ("slower", 0.9)];
     let mut entry = Entry::new("app", 4);
     let best = |entry: &Entry| -> Vec<String> {
-        let others = others().map(|(order, predicted)| arm(order, predicted, Way::Launcher)).into();
+        let others = others().map(|(order, predicted)| arm(order, predicted)).into();
         best(entry, 0, 7, others).into_iter().map(|arm| arm.order).collect()
     };
     assert_eq!(best(&entry), ["first", "second"]);
@@ -101,13 +101,7 @@ fn jobs_of_thousands_of_ranks_are_replayed() {
     let machine = Machine::blocks(&[40; 60]);
     let known = entry.kind(0).unwrap().traffic.as_ref().unwrap();
     let recording = recording(known, entry.processes).unwrap();
-    let means = Means {
-        start: Some(Way::Launcher),
-        moves_grids: false,
-        by_launcher: Err(String::new()),
-        setting: None,
-    };
-    let found = arms(known, &recording, &machine, &means);
+    let found = arms(known, &recording, &machine, &by_launcher());
     // Bytes alone do not reveal the program's grid.
     assert!(found[0].order.starts_with("20x12x10 in bricks of "), "{:?}", found[0].order);
     assert!(found[0].gain() > 1.5, "{}", found[0].gain());

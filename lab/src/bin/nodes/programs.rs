@@ -113,10 +113,7 @@ impl Run<'_> {
             RECORDED => under = format!("{tool} exec --record {at}.traffic"),
             REORDERED | TURN_REORDERED => under = format!("{tool} exec --reorder on"),
             BYTES => options = format!("--rankfile {at}.ranks"),
-            TUNED if self.at.with_extension("tuned.ranks").exists() => {
-                options = format!("--rankfile {at}.tuned.ranks");
-            }
-            TUNED => under = format!("{tool} exec --profile {at}.tuned.json"),
+            TUNED => options = format!("--rankfile {at}.tuned.ranks"),
             _ => {}
         }
         if [TURN, TURN_REORDERED].contains(&variant) {
@@ -181,7 +178,7 @@ impl Run<'_> {
     fn tune(&mut self) -> Outcome {
         let at = self.at.display();
         let launcher = self.nodes.launcher("", self.case.processes);
-        let tune = format!("tune --seconds {PATIENCE} --profile {at}.tuned.json");
+        let tune = format!("tune --seconds {PATIENCE} --rankfile {at}.tuned.ranks");
         let mut command = command(&format!("env CARTOGRAPH_STORE={at}.store {} {tune}", self.tool));
         let line = format!("-- {launcher} -- {}", self.line);
         command.args(&self.program.tune).args(line.split_whitespace());
@@ -263,7 +260,7 @@ pub(crate) fn programs(built: &str) -> Outcome {
         if run.case.moves {
             variants.push(TURN_REORDERED);
         }
-        if run.at.with_extension("tuned.json").exists() {
+        if run.at.with_extension("tuned.ranks").exists() {
             variants.push(TUNED);
         }
         for _ in 0..repetitions("5")? {

@@ -1,7 +1,7 @@
 """The process-topology chapter of MPI as a separate library.
 
-``plan`` and ``mesh`` find which process or device should have which position; ``read_report``, ``read_recording`` and
-``read_profile`` read the files of runs; and ``import cartograph.mpi`` before mpi4py loads the library.
+``plan`` and ``mesh`` find which process or device should have which position; ``read_report`` and
+``read_recording`` read the files of runs; and ``import cartograph.mpi`` before mpi4py loads the library.
 """
 
 from ._files import (
@@ -9,11 +9,9 @@ from ._files import (
     Edge,
     GridTraffic,
     Job,
-    Profile,
     Recording,
     Report,
     Topology,
-    read_profile,
     read_recording,
     read_report,
 )
@@ -29,13 +27,11 @@ __all__ = [
     "Job",
     "Mesh",
     "Plan",
-    "Profile",
     "Recording",
     "Report",
     "Topology",
     "mesh",
     "plan",
-    "read_profile",
     "read_recording",
     "read_report",
 ]

@@ -1,11 +1,9 @@
-"""Reports, recordings and profiles as dataclasses."""
+"""Reports and recordings as dataclasses."""
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Union
 
 from ._plan import Edges
@@ -107,29 +105,6 @@ class Recording:
     waits: tuple[tuple[int, int | None, float], ...]
 
 
-@dataclass(frozen=True)
-class Profile:
-    """A profile written by ``cartograph tune``."""
-
-    program: str
-    processes: int
-    #: The numbers of processes per node, without repetitions.
-    node_sizes: tuple[int, ...]
-    #: The name of the rank order.
-    order: str
-    #: CARTOGRAPH_WEIGHTS, if grids are reordered.
-    weights: str | None
-    #: CARTOGRAPH_DIMS, if other dims than the standard's are faster.
-    dims: str | None
-    moves_grids: bool
-    #: True if the file has an order of MPI_COMM_WORLD as well.
-    orders_world: bool
-    #: The predicted speed relative to the default rank order, by replay.
-    predicted: float | None
-    #: The seconds in the default order and in this one, if measured.
-    measured: tuple[float, float] | None
-
-
 def read_report(path: PathLike) -> Report:
     """Reads a JSON report, with the files of other processes (FILE.RANK)."""
     found = answer("show", "--json", os.fspath(path))
@@ -190,25 +165,4 @@ def read_recording(path: PathLike) -> Recording:
         ),
         collectives=found["collectives"],
         waits=tuple((rank, on, seconds) for rank, on, seconds in found["waits"]),
-    )
-
-
-def read_profile(path: PathLike) -> Profile:
-    """Reads a profile, the first line of its file."""
-    with Path(path).open(encoding="utf-8") as file:
-        found = json.loads(file.readline())
-    if not isinstance(found, dict) or found.get("schema") != 1:
-        raise CartographError(f"{os.fspath(path)} is not a profile that this version reads")
-    measured = found.get("measured")
-    return Profile(
-        program=found["program"],
-        processes=found["processes"],
-        node_sizes=tuple(found["node_sizes"]),
-        order=found["order"],
-        weights=found.get("weights"),
-        dims=found.get("dims"),
-        moves_grids=found["moves_grids"],
-        orders_world=found.get("orders_world", False),
-        predicted=found.get("predicted"),
-        measured=None if measured is None else (measured[0], measured[1]),
     )

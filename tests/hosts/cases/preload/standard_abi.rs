@@ -120,7 +120,7 @@ impl Preload<'_> {
         self.session.check(&format!("{what}: {}", library.display()), right);
     }
 
-    /// The recorder and the world's library over a stand-in.
+    /// The recorder over a stand-in.
     fn wraps(&mut self, own: &Path, search: &str, words: &[&str]) {
         let recorder = own.with_file_name("libcartograph_record.so");
         let folder = self.session.work("recorded");
@@ -128,8 +128,5 @@ impl Preload<'_> {
         let ran = self.runs(&[&recorder], &[search, &recorded], words);
         let written = fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some());
         self.session.check("it calls itself Open MPI: the recorder", ran && written);
-        let world = own.with_file_name("libcartograph_world.so");
-        let ran = self.runs(&[&world], &[search, "CARTOGRAPH_WORLD=none.json"], words);
-        self.session.check("it calls itself Open MPI: the world's library", ran);
     }
 }
