@@ -22,8 +22,6 @@ const PROGRAM: &str = "c_tests/record/pairs.c";
 struct Jobs<'a, 'b> {
     session: &'a mut Session<'b>,
     program: String,
-    /// The options of `cartograph run`.
-    options: &'static str,
     store: PathBuf,
 }
 
@@ -35,8 +33,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let program = session.compile("pairs", PROGRAM, &[]);
     let store = session.work("store");
     let program = word(&program).to_owned();
-    let mut jobs = Jobs { session: &mut session, program, options: "", store };
+    let mut jobs = Jobs { session: &mut session, program, store };
     jobs.learns();
+    jobs.is_tuned();
     jobs.runs_as_it_is();
     jobs.signals()?;
     jobs.full()?;
@@ -48,11 +47,8 @@ impl Jobs<'_, '_> {
     fn job(&self, nodes: &str, arguments: &[&str]) -> Command {
         let mut job = Command::new("timeout");
         job.args(["-k", "5", "120"]).arg(command()).arg("run");
-        job.args(self.options.split_whitespace())
-            .args(self.session.on_nodes(nodes, 4))
-            .arg(&self.program)
-            .args(arguments)
-            .current_dir(top());
+        job.args(self.session.on_nodes(nodes, 4)).arg(&self.program).args(arguments);
+        job.current_dir(top());
         job.envs(self.session.host.settings()).env("CARTOGRAPH_STORE", &self.store);
         job
     }
@@ -109,6 +105,26 @@ impl Jobs<'_, '_> {
         // After the job, nothing is left: neither its recording nor its rank file.
         let left = fs::read_dir(self.store.join("jobs")).map_or(0, Iterator::count);
         self.session.check("nothing is left behind", left == 0);
+    }
+
+    /// A tuned program is placed in the next job, without a recording.
+    fn is_tuned(&mut self) {
+        let here = self.session.work("here");
+        let store = std::mem::replace(&mut self.store, self.session.work("tuned"));
+        let mut tune = Command::new(command());
+        tune.args(["tune", "--runs", "4", "--ignore", "apart", "--"])
+            .args(self.session.on_nodes("a:2,b:2", 4));
+        tune.arg(&self.program).envs(self.session.host.settings());
+        tune.env("CARTOGRAPH_STORE", &self.store).current_dir(&here);
+        let ran = fs::create_dir(&here).is_ok() && self.session.finish(&mut tune);
+        let found = self.session.out.contains("x faster than the default order");
+        let is_file = self.session.host.name == "openmpi";
+        let right = here.join("pairs.ranks").exists() == is_file;
+        self.session.check("it is tuned", ran && found && right);
+        let ran = self.runs("c:2,d:2", &[]);
+        let placed = self.session.out == "0 apart\n" && self.told("/pairs in round-robin: ");
+        self.session.check("the next job is placed as tuned", ran && placed);
+        self.store = store;
     }
 
     /// Jobs that fail, have input, or cannot be placed.
