@@ -10,6 +10,7 @@ mod verdicts;
 
 use std::cmp::Reverse;
 use std::env;
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -252,16 +253,22 @@ impl Store {
         let _lock = self.lock();
         let parts: Vec<&str> = name.split('-').collect();
         if let [program, .., mpi, _] = parts[..] {
-            let folder = self.directory.join(VERDICTS);
-            for file in fs::read_dir(folder).into_iter().flatten().flatten() {
-                let verdict = file.file_name().to_string_lossy().into_owned();
-                let is_of = verdict.starts_with(&format!("{program}-"));
-                if is_of && verdict.ends_with(&format!("-{mpi}{END}")) {
-                    let _ = fs::remove_file(file.path());
-                }
-            }
+            verdicts::forget(&self.directory, program, mpi);
         }
         fs::remove_file(self.directory.join(name))
+    }
+
+    /// True if `cartograph try` found that the build of the program in a command line may be reordered, with every MPI
+    /// with which it was tried, and without other settings.
+    pub(crate) fn follows(words: &[OsString]) -> bool {
+        let store = Self::place().and_then(|place| Self::existing(place).ok());
+        store.is_some_and(|store| verdicts::allow(&store.directory, words))
+    }
+
+    /// Keeps the verdict on a build: whether its grids and graphs may be reordered, without other settings.
+    pub(crate) fn judge(&self, key: &Key, follows: bool) -> io::Result<()> {
+        self.folder(verdicts::FOLDER)?;
+        self.write(&verdicts::file(&key.start()), &verdicts::text(follows))
     }
 
     /// A folder for the files of a job.
@@ -384,11 +391,10 @@ fn temporary(directory: &Path, text: &str) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// The folders for allocations, forecasts, recordings, and verdicts.
+/// The folders for allocations, forecasts and recordings.
 pub(crate) const ALLOCATIONS: &str = "allocations";
 pub(crate) const FORECASTS: &str = "forecasts";
 const JOBS: &str = "jobs";
-const VERDICTS: &str = "verdicts";
 
 #[cfg(test)]
 mod tests;

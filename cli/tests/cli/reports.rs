@@ -25,7 +25,6 @@ fn report(id: &str, best: Option<i64>, kept: Option<Reason>) -> String {
         rank: 0,
         nodes: None,
         origin: Some(origin),
-        ..Job::default()
     });
     if let Some(best) = best {
         let grid = Cart::new(&[4, 2], &[false; 2], 8).unwrap();

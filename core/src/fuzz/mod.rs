@@ -19,7 +19,7 @@ pub use pmi::pmi;
 pub type Body = fn(&[u8]);
 
 /// All of them, by the folder names of their seeds.
-pub const ALL: [(&str, Body); 14] = [
+pub const ALL: [(&str, Body); 13] = [
     ("grid", grid),
     ("graph", graph),
     ("layout", layout),
