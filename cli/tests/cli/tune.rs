@@ -243,7 +243,7 @@ fn the_fastest_placement_gets_a_rank_file() {
     has(&fs::read_to_string(&ranks).unwrap(), "rank 0=n0 slot=");
     // Nothing else is left behind.
     assert_eq!(fs::read_dir(bench.directory.join("here")).unwrap().count(), 1);
-    let text = bench.tune(0, "--runs 2 --rankfile ../mine", BY_RANKS);
+    let text = bench.tune(0, "--runs 5 --rankfile ../mine", BY_RANKS);
     has(&text, "/mine\n");
     assert!(bench.directory.join("mine").exists());
 }
