@@ -89,7 +89,7 @@ lab-faults:
 ## make lab-instances                   build/cartograph-instances.tar.gz: grids, graphs of up to 40,000 vertices, and the plans for them
 lab-instances:
 	rm -rf $(BUILD)/cartograph-instances
-	$(PURE) cargo run --release -p cartograph-lab --bin quality -- instances $(BUILD)/cartograph-instances
+	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --bin quality -- instances $(BUILD)/cartograph-instances
 	tar -C $(BUILD) -czf $(BUILD)/cartograph-instances.tar.gz cartograph-instances
 	@ls -lh $(BUILD)/cartograph-instances.tar.gz
 
