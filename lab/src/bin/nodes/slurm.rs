@@ -294,9 +294,16 @@ fn plugin(slurm: &mut Slurm) -> Outcome {
     let first = slurm.halo(FOUR, "", Printed::Line("recorded .*/halo on 8 ranks"))?;
     slurm.halo(OTHERS, "", Printed::Placed(0.6, first))?;
     let on = slurm.script("sbatch --wait -N 2", "lab/slurm/ends")?;
-    on.has("a failure", "exited with code 3; nothing learned")?;
+    on.has("a failure", "exited with code 3; this run is not compared")?;
     on.has("its code", "^code 3$")?;
     on.check("as without the plugin", off.out == on.out)?;
+    // A partition for which a prolog switches it on, and a user who switches it off.
+    slurm.environment = format!("CARTOGRAPH_STORE={WORK}/partition.store");
+    let partition = format!("-p placed {FOUR}");
+    slurm.halo(&partition, "", Printed::Line("recorded .*/halo on 8 ranks"))?;
+    slurm.environment += " CARTOGRAPH_RUN=0";
+    slurm.halo(&partition, "", Printed::Nothing)?;
+    slurm.environment = format!("CARTOGRAPH_STORE={WORK}/partition.store CARTOGRAPH_RUN=1");
     // A program on the site's list.
     let left = format!("{WORK}/reused");
     fs::copy(&slurm.program, &left)?;
