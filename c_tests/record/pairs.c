@@ -7,7 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STEPS = 50, BYTES = 1 << 16, PAUSE = 4000 };
+#ifndef PAUSE
+#define PAUSE 4000
+#endif
+
+enum { STEPS = 50, BYTES = 1 << 16 };
 
 static char out[BYTES], in[BYTES];
 
