@@ -62,7 +62,7 @@ impl Machine {
     /// Adds a level below the last: ranks of one of its groups with the same number share a group.
     #[must_use]
     pub fn with_level(mut self, kind: Kind, ids: &[u64]) -> Self {
-        debug_assert!(ids.len() == self.ranks() && kind > Kind::Node);
+        assert!(ids.len() == self.ranks() && kind > Kind::Node);
         let above = &self.levels[self.levels.len() - 1].group_of;
         let group_of = numbered(above.iter().zip(ids).map(|(group, id)| (*group, *id)));
         self.levels.push(Level { kind, group_of });
@@ -73,7 +73,7 @@ impl Machine {
     /// `None` if a group of the outermost level would be in two.
     #[must_use]
     pub fn under(mut self, kind: Kind, ids: &[u64]) -> Option<Self> {
-        debug_assert!(ids.len() == self.ranks() && kind < Kind::Node);
+        assert!(ids.len() == self.ranks() && kind < Kind::Node);
         let group_of = numbered(ids.iter().map(|id| (0, *id)));
         let mut outer = vec![None; self.levels[0].groups()];
         for (inner, group) in self.levels[0].group_of.iter().zip(&group_of) {

@@ -83,7 +83,7 @@ impl Cart {
     ///
     /// [`Error::DimNotPositive`], and [`Error::GridTooLarge`] if the communicator has fewer processes.
     pub fn new(dims: &[i32], periods: &[bool], comm_size: i32) -> Result<Self, Error> {
-        debug_assert_eq!(dims.len(), periods.len());
+        assert_eq!(dims.len(), periods.len());
         if let Some((dimension, &value)) = dims.iter().enumerate().find(|(_, size)| **size < 1) {
             return Err(Error::DimNotPositive { dimension, value });
         }
@@ -158,7 +158,7 @@ impl Cart {
     /// [`Error::Coordinate`] for a coordinate outside of a dimension that is not periodic.
     #[inline(always)]
     pub fn rank(&self, coords: &[i32]) -> Result<i32, Error> {
-        debug_assert_eq!(coords.len(), self.ndims());
+        assert_eq!(coords.len(), self.ndims());
         let mut rank = 0;
         for (i, (dimension, &value)) in self.dimensions.iter().zip(coords).enumerate() {
             let Some(inside) = dimension.wrap(value.into()) else {
@@ -224,7 +224,7 @@ impl Cart {
     ///
     /// [`Error::Rank`].
     pub fn sub(&self, remain: &[bool], rank: i32) -> Result<SubGrid, Error> {
-        debug_assert_eq!(remain.len(), self.ndims());
+        assert_eq!(remain.len(), self.ndims());
         self.check_rank(rank)?;
         let (mut color, mut sub_rank) = (0, 0);
         let mut sides = Vec::new();

@@ -41,7 +41,7 @@ impl Graph {
     ///
     /// Those of [`Graph::nedges`], and [`Error::NodeOutOfRange`] for an edge to a node that does not exist.
     pub fn new(index: &[i32], edges: &[i32]) -> Result<Self, Error> {
-        debug_assert_eq!(Self::nedges(index)?, edges.len());
+        assert_eq!(Self::nedges(index)?, edges.len());
         super::dist_graph::check_nodes("edges", edges, index.len() as i32)?;
         Ok(Self { index: index.into(), edges: edges.into() })
     }

@@ -24,8 +24,8 @@ pub struct Grid {
 impl Grid {
     /// A grid with any stencil. A vector that leads beyond the end of a nonperiodic dimension is no edge.
     pub fn new(dims: Vec<usize>, periodic: Vec<bool>, stencil: Vec<Offset>) -> Self {
-        debug_assert_eq!(dims.len(), periodic.len());
-        debug_assert!(stencil.iter().all(|offset| offset.by.len() == dims.len()));
+        assert_eq!(dims.len(), periodic.len());
+        assert!(stencil.iter().all(|offset| offset.by.len() == dims.len()));
         Self { dims, periodic, stencil, unknown_weights: false }
     }
 
