@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use cartograph_core::learn::{CLAIMED, Entry, Gain, SHOWN, gain, median_times};
+use cartograph_core::learn::{Entry, Gain, SHOWN, claimed, gain, median_times};
 use serde_json::json;
 
 use crate::output::{self, Failure, Result};
@@ -77,7 +77,7 @@ fn best(entry: &Entry, kind: Option<u32>) -> Option<Best> {
         Some(Best {
             ratio: median_times(&runs, 1)?,
             shown: gain(&runs, 1, SHOWN),
-            is_sure: gain(&runs, 1, CLAIMED).is_some_and(|gain| gain.least > 1.0),
+            is_sure: claimed(&runs, 1).is_some(),
             order: placement.order,
         })
     });

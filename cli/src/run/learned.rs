@@ -2,7 +2,7 @@
 
 use cartograph_core::launcher::Line;
 use cartograph_core::learn::{
-    CLAIMED, Conditions, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, gain,
+    Conditions, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, claimed, gain,
     is_compared, median_times, shape,
 };
 use cartograph_core::machine::Machine;
@@ -279,8 +279,8 @@ impl Lesson {
         let of = |arm: usize| runs.iter().filter(|run| run.arm == arm).count();
         let (own, placed) = (of(0), of(1));
         let order = &arm.order;
-        match (gain(&runs, 1, CLAIMED), gain(&runs, 1, SHOWN), median_times(&runs, 1)) {
-            (Some(sure), Some(shown), _) if sure.least > 1.0 => {
+        match (claimed(&runs, 1), gain(&runs, 1, SHOWN), median_times(&runs, 1)) {
+            (Some(_), Some(shown), _) => {
                 format!("{name} in {}", faster(order, &shown, own + placed))
             }
             (_, _, Some(ratio)) if is_compared(&runs, 1) => format!(

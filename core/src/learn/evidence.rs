@@ -5,6 +5,7 @@
 //! normally distributed effects, a test martingale: by Ville's inequality it exceeds 1/alpha with probability at most
 //! alpha, over all checks together.
 
+use super::change::{last_change, since_slow};
 use super::measure::{Gain, LEAST_NOISE, lower_median, median};
 
 /// The level of intervals in output: 95 %.
@@ -16,6 +17,9 @@ pub const CLAIMED: f64 = 0.01;
 
 /// The variance of effects, in units of the noise, over which the test is a mixture.
 const EFFECTS: f64 = 9.0;
+
+/// Fewer comparisons prove nothing: both runs in the default order may have been disturbed.
+const LEAST_PAIRS: usize = 3;
 
 /// A completed run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,17 +36,28 @@ pub struct Run {
 
 /// The gain of an arm with its interval at a level, such as [`SHOWN`]; `None` if there are too few runs for one.
 pub fn gain(runs: &[Run], arm: usize, level: f64) -> Option<Gain> {
-    let differences: Vec<f64> = pairs(runs, 0, arm).iter().map(|pair| pair.difference).collect();
-    let (mean, deviation) = moments(&differences)?;
+    let noise = noise(runs, LEAST_NOISE);
+    let found = differences(runs, arm, noise);
+    let differences: Vec<f64> = found.iter().map(|found| found.difference).collect();
+    let count = differences.len();
+    let (mean, deviation) = moments(&differences).filter(|_| count >= LEAST_PAIRS)?;
     // Differences may agree by chance, or because jobs repeat in a rhythm, while runs of one arm do not.
-    let deviation = deviation.max(noise(runs, LEAST_NOISE).sqrt() / 2.0);
-    let far = quantile(differences.len(), level)? * deviation / (differences.len() as f64).sqrt();
+    let variance = found.iter().map(|found| found.variance).sum::<f64>() / count as f64;
+    let deviation = deviation.max((noise * variance).sqrt());
+    let far = quantile(count, runs.len() - 2, level)? * deviation / (count as f64).sqrt();
     Some(Gain {
         mean: mean.exp(),
         least: (mean - far).exp(),
         most: (mean + far).exp(),
-        pairs: differences.len(),
+        pairs: count,
     })
+}
+
+/// The gain of an arm that is surely faster; `None` also if its last run was slower than those before it, until the next
+/// one shows whether the machine has changed.
+pub fn claimed(runs: &[Run], arm: usize) -> Option<Gain> {
+    let is_slow = since_slow(runs, noise(runs, LEAST_NOISE)).is_some();
+    gain(runs, arm, CLAIMED).filter(|gain| gain.least > 1.0 && !is_slow)
 }
 
 /// The median times of the default order and of an arm over the groups that have both, as a ratio: the default order
@@ -77,61 +92,46 @@ pub fn is_compared(runs: &[Run], arm: usize) -> bool {
 pub(super) const COMPARED: usize = 2;
 
 /// The most runs on each side that are compared with a run: within these, the machine has usually not changed.
-const BESIDE: usize = 3;
+const BESIDE: usize = 2;
 
-/// Runs of one arm next to runs of another.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Pair {
-    /// The difference of the logarithms of their times.
-    pub(super) difference: f64,
+/// The difference of the logarithms of times between runs in the default order and the nearest runs of an arm.
+struct Difference {
+    difference: f64,
     /// Its variance, in units of that of a run.
-    pub(super) variance: f64,
-    /// The index of the last of these runs of the first arm.
-    pub(super) at: usize,
+    variance: f64,
 }
 
-/// Compares runs of one arm with the nearest runs of another, using each run once.
-pub(super) fn pairs(runs: &[Run], one: usize, arm: usize) -> Vec<Pair> {
+/// The differences of all runs in the default order since the last change of the machine. On both sides, as many runs of
+/// the arm are compared, so that a drift of all times cancels; the last ones count once the arm has run after them.
+fn differences(runs: &[Run], arm: usize, noise: f64) -> Vec<Difference> {
     let mut groups: Vec<u64> = runs.iter().map(|run| run.group).collect();
     groups.sort_unstable();
     groups.dedup();
     let mut found = Vec::new();
     for group in groups {
-        let all: Vec<(usize, &Run)> = runs
-            .iter()
-            .enumerate()
-            .filter(|(_, run)| run.group == group && (run.arm == one || run.arm == arm))
-            .collect();
-        let blocks: Vec<&[(usize, &Run)]> =
-            all.chunk_by(|(_, one), (_, next)| one.arm == next.arm).collect();
-        let middle = |block: &[(usize, &Run)]| {
-            median(&block.iter().map(|(_, run)| run.seconds.ln()).collect::<Vec<f64>>())
-        };
-        for (at, block) in blocks.iter().enumerate().filter(|(_, block)| block[0].1.arm == one) {
-            // Of the runs between two blocks, the first ones belong to the block before them, the last ones to the
-            // block after them.
-            let before = at.checked_sub(1).map(|at| {
-                let between = blocks[at];
-                let shared = if at > 0 { between.len() / 2 } else { between.len() };
-                &between[between.len() - shared.min(BESIDE)..]
+        let all = runs.iter().filter(|run| run.group == group && (run.arm == 0 || run.arm == arm));
+        let all: Vec<Run> = all.copied().collect();
+        let late = &all[last_change(&all, noise)..];
+        let blocks: Vec<&[Run]> = late.chunk_by(|one, next| one.arm == next.arm).collect();
+        for (at, block) in blocks.iter().enumerate().filter(|(_, block)| block[0].arm == 0) {
+            let Some(after) = blocks.get(at + 1) else { break };
+            let before = at.checked_sub(1).map_or(&[][..], |at| blocks[at]);
+            let beside =
+                if before.is_empty() { 1 } else { before.len().min(after.len()).min(BESIDE) };
+            let before = &before[before.len().saturating_sub(beside)..];
+            let others = [before, &after[..beside]].concat();
+            found.push(Difference {
+                difference: middle(block) - middle(&others),
+                variance: (block.len() as f64).recip() + (others.len() as f64).recip(),
             });
-            let after = blocks.get(at + 1).map(|between| {
-                let is_last = at + 2 >= blocks.len();
-                let shared = if is_last { between.len() } else { between.len().div_ceil(2) };
-                &between[..shared.min(BESIDE)]
-            });
-            let others: Vec<(usize, &Run)> =
-                before.into_iter().chain(after).flatten().copied().collect();
-            if !others.is_empty() {
-                found.push(Pair {
-                    difference: middle(block) - middle(&others),
-                    variance: (block.len() as f64).recip() + (others.len() as f64).recip(),
-                    at: block[block.len() - 1].0,
-                });
-            }
         }
     }
     found
+}
+
+/// The median of the logarithms of times.
+fn middle(runs: &[Run]) -> f64 {
+    median(&runs.iter().map(|run| run.seconds.ln()).collect::<Vec<f64>>())
 }
 
 /// The number of runs for which the assumed noise counts.
@@ -167,13 +167,14 @@ fn moments(numbers: &[f64]) -> Option<(f64, f64)> {
     Some((mean, (squares / (count - 1.0)).sqrt().max(LEAST_NOISE)))
 }
 
-/// The value of Student's t from `count` numbers at which the mixture is `1 / level`; `None` if no t suffices.
-fn quantile(count: usize, level: f64) -> Option<f64> {
-    let n = count as f64;
-    let spread = 1.0 + n * EFFECTS;
-    // The martingale is spread^(-1/2) ((1 + x) / (1 + x / spread))^(n/2), where x is t^2 / (n - 1).
-    let wanted = (spread.sqrt() / level).powf(2.0 / n);
-    (wanted < spread).then(|| ((wanted - 1.0) / (1.0 - wanted / spread) * (n - 1.0)).sqrt())
+/// The value of Student's t, from the mean of `count` numbers and a deviation with this many degrees of freedom, at which
+/// the mixture is `1 / level`; `None` if no t suffices.
+fn quantile(count: usize, freedom: usize, level: f64) -> Option<f64> {
+    let freedom = freedom as f64;
+    let spread = 1.0 + count as f64 * EFFECTS;
+    // The martingale is spread^(-1/2) ((1 + x) / (1 + x / spread))^((freedom + 1) / 2), where x is t^2 / freedom.
+    let wanted = (spread.sqrt() / level).powf(2.0 / (freedom + 1.0));
+    (wanted < spread).then(|| ((wanted - 1.0) / (1.0 - wanted / spread) * freedom).sqrt())
 }
 
 #[cfg(test)]
@@ -187,16 +188,22 @@ mod tests {
     }
 
     #[test]
-    fn own_runs_are_compared_with_those_beside_them() {
-        let drifting = runs(&[(0, 1.0), (1, 1.0), (1, 2.0), (0, 4.0), (1, 8.0), (0, 8.0)]);
-        let found: Vec<f64> =
-            pairs(&drifting, 0, 1).iter().map(|pair| pair.difference.exp()).collect();
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert!((found[0] - 1.0).abs() < 1e-9 && (found[1] - 1.0).abs() < 1e-9, "{found:?}");
+    fn own_runs_are_compared_with_as_many_on_both_sides() {
+        let of = |runs: &[Run]| -> Vec<f64> {
+            let found = differences(runs, 1, LEAST_NOISE);
+            found.iter().map(|found| found.difference.exp()).collect()
+        };
+        // All times grow alike, so the first comparison, which has only one side, is as far off as any.
+        let arms = [0, 1, 1, 1, 0, 1, 1, 0, 0, 1, 0];
+        let drifting = (0..).zip(arms).map(|(at, arm)| (arm, 1.02f64.powi(at)));
+        let found = of(&runs(&drifting.collect::<Vec<(usize, f64)>>()));
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!((found[0] * 1.02 - 1.0).abs() < 1e-9, "{found:?}");
+        assert!(found[1..].iter().all(|ratio| (ratio - 1.0).abs() < 1e-9), "{found:?}");
         // Runs of other work are not compared.
         let mut mixed = runs(&[(0, 1.0), (1, 1.0)]);
         mixed[1].group = 2;
-        assert!(pairs(&mixed, 0, 1).is_empty() && median_times(&mixed, 1).is_none());
+        assert!(of(&mixed).is_empty() && median_times(&mixed, 1).is_none());
         assert!((median_times(&runs(&[(0, 3.0), (1, 2.0)]), 1).unwrap() - 1.5).abs() < 1e-9);
     }
 
@@ -206,12 +213,10 @@ mod tests {
         assert_eq!(gain(&two, 1, SHOWN), None);
         let more =
             [(0, 2.0), (1, 1.0), (1, 1.01), (0, 2.01), (1, 1.0), (1, 0.99), (0, 1.99), (1, 1.0)];
-        let mut more = runs(&more);
+        let more = runs(&more);
         let found = gain(&more, 1, SHOWN).unwrap();
         assert!(found.least > 1.8 && found.most < 2.2 && found.pairs == 3, "{found:?}");
-        assert_eq!(gain(&more, 1, CLAIMED), None);
-        more.extend(runs(&[(1, 1.0), (0, 2.0)]));
-        assert!(gain(&more, 1, CLAIMED).unwrap().least > 1.8);
+        assert!(claimed(&more, 1).is_some());
         // With more noise, more runs are needed.
         let far = runs(&[
             (0, 2.0),
@@ -226,5 +231,25 @@ mod tests {
             (0, 2.5),
         ]);
         assert!(gain(&far, 1, SHOWN).unwrap().least < 1.0);
+    }
+
+    #[test]
+    fn nothing_is_claimed_once_times_have_changed() {
+        let faster =
+            [(0, 2.0), (1, 1.0), (0, 2.0), (1, 1.01), (0, 2.01), (1, 1.0), (0, 2.0), (1, 0.99)];
+        let then = |more: &[(usize, f64)]| claimed(&runs(&[&faster[..], more].concat()), 1);
+        assert!(then(&[]).is_some() && then(&[(1, 1.02)]).is_some());
+        // The next run shows whether the machine has changed.
+        assert_eq!(then(&[(1, 3.0)]), None);
+        assert!(then(&[(1, 3.0), (0, 2.0), (1, 1.0)]).is_some());
+        assert_eq!(then(&[(1, 3.0), (0, 2.0), (1, 3.0), (1, 3.0)]), None);
+    }
+
+    #[test]
+    fn jobs_that_repeat_in_a_rhythm_prove_nothing() {
+        let times = [1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0];
+        let arms = [1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1];
+        let all: Vec<(usize, f64)> = arms.into_iter().zip(times).collect();
+        assert_eq!(claimed(&runs(&all), 1), None);
     }
 }

@@ -169,10 +169,10 @@ impl Entry {
         before.chain(after).map(|run| run.seconds / run.units).collect()
     }
 
-    /// The time of a kind's first run in units of its work, if that was in the default order on nodes of this shape.
-    pub(super) fn first_of(&self, kind: u32, shape: u64) -> Option<f64> {
-        let first = self.runs.iter().find(|run| run.kind == kind && run.is_first)?;
-        (first.shape == shape && first.order.is_empty()).then(|| first.seconds / first.units)
+    /// True if a kind's first run was in the default order on nodes of this shape.
+    pub(super) fn is_first_on(&self, kind: u32, shape: u64) -> bool {
+        let first = self.runs.iter().find(|run| run.kind == kind && run.is_first);
+        first.is_some_and(|first| first.shape == shape && first.order.is_empty())
     }
 
     /// The time that placements cost so far. Placements that were not compared on nodes of their shape are compared on

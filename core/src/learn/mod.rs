@@ -4,6 +4,7 @@
 //! compared only within a *group*: runs that did the same work on nodes of the same sizes.
 
 mod belief;
+mod change;
 mod entry;
 mod evidence;
 mod guess;
@@ -19,7 +20,7 @@ mod traffic;
 mod windows;
 
 pub use entry::{Build, Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
-pub use evidence::{CLAIMED, Run, SHOWN, gain, is_compared, median_times};
+pub use evidence::{CLAIMED, Run, SHOWN, claimed, gain, is_compared, median_times};
 pub use guess::{Guess, Noted, Seen};
 pub use history::Placement;
 pub use kind::Kind;

@@ -28,7 +28,7 @@ impl Entry {
                 predicted: &predicted,
                 runs: &self.runs_everywhere(kind, conditions.shape, &placements),
                 experience: &self.experience(kind, conditions.shape),
-                first: self.first_of(kind, conditions.shape),
+                is_first_here: self.is_first_on(kind, conditions.shape),
                 spent: self.spent(),
                 is_changed: false,
             };

@@ -5,7 +5,7 @@ pub(super) const WINDOW: usize = 20;
 
 /// The estimated fraction of the time of `WINDOW` jobs that slower placements may cost. The promise is 5 %, since
 /// estimates err.
-const BUDGET: f64 = 0.0285;
+const BUDGET: f64 = 0.04;
 
 /// The fraction of the saved time that checks may cost, except for the first ones.
 const CHECKS: f64 = 0.1;

@@ -2,7 +2,7 @@
 
 use super::program::{Chance, Job, Program, RANKS};
 use crate::learn::entry::{Entry, Past};
-use crate::learn::evidence::{CLAIMED, gain};
+use crate::learn::evidence::claimed;
 use crate::learn::guess::{Guess, Seen};
 use crate::learn::history::Placement;
 use crate::learn::policy::Conditions;
@@ -152,8 +152,8 @@ impl Jobs<'_> {
             let placement = Placement { kind, order: arm.to_string() };
             let runs = self.entry.runs_of(kind, self.shape(job), &[placement]);
             let is_faster = self.program.speed(arm, job.is_other, job) > 1.0;
-            let claimed = if is_faster { &mut found.is_right } else { &mut found.is_wrong };
-            *claimed = *claimed || gain(&runs, 1, CLAIMED).is_some_and(|gain| gain.least > 1.0);
+            let noted = if is_faster { &mut found.is_right } else { &mut found.is_wrong };
+            *noted = *noted || claimed(&runs, 1).is_some();
         }
     }
 }

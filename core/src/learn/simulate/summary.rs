@@ -84,17 +84,16 @@ mod tests {
 
     /// The least savings, the most that may be lost, and how much slower late jobs may be, in percent, where that is not
     /// 85, 5 and 2. More trials would lose more.
-    const OTHERS: [(&str, [f64; 3]); 10] = [
-        ("proven elsewhere, slow here", [68.0, 5.0, 2.0]),
-        ("nodes that never repeat", [50.0, 5.0, 2.0]),
+    const OTHERS: [(&str, [f64; 3]); 9] = [
+        ("bimodal nodes", [82.0, 5.0, 2.0]),
+        ("proven elsewhere, slow here", [78.0, 5.0, 2.0]),
+        ("nodes that never repeat", [78.0, 5.0, 2.0]),
         ("two inputs, unknown", [0.0, 5.0, 2.0]),
         ("two inputs, not told apart", [0.0, 5.0, 2.0]),
-        ("gain becomes loss", [0.0, 7.0, 2.0]),
-        ("slow nodes in 30 % of jobs", [65.0, 14.0, 9.0]),
-        ("one job in 20 takes ten times", [75.0, 9.0, 2.0]),
-        ("noise of 20 %", [70.0, 10.5, 5.0]),
-        ("times of 1 and 3 in turn", [40.0, 5.0, 4.5]),
-        ("a new build every third job", [50.0, 5.0, 2.0]),
+        ("slow nodes in 30 % of jobs", [55.0, 5.0, 2.0]),
+        ("one job in 20 takes ten times", [70.0, 6.0, 2.0]),
+        ("noise of 20 %", [60.0, 5.0, 2.0]),
+        ("times of 1 and 3 in turn", [20.0, 5.0, 2.0]),
     ];
 
     #[test]
