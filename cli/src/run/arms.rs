@@ -96,10 +96,15 @@ fn best(entry: &Entry, kind: u32, shape: u64, found: Vec<Arm>) -> Vec<Arm> {
         .map(|arm| (measured(&arm), arm))
         .filter(|(measured, arm)| measured.is_some() || arm.gain() * CLOSE >= 1.0)
         .collect();
-    let rank = |measured: &Option<f64>| measured.filter(|ratio| *ratio > LEAST_MEASURED);
+    // What was measured to be no faster comes after what may be.
+    let rank = |measured: Option<f64>| match measured {
+        Some(ratio) if ratio > LEAST_MEASURED => (2, ratio),
+        None => (1, 0.0),
+        Some(ratio) => (0, ratio),
+    };
     found.sort_by(|(one, _), (other, _)| {
-        let [one, other] = [one, other].map(|measured| rank(measured).unwrap_or(0.0));
-        other.total_cmp(&one)
+        let [one, other] = [one, other].map(|measured| rank(*measured));
+        other.0.cmp(&one.0).then(other.1.total_cmp(&one.1))
     });
     found.into_iter().map(|(_, arm)| arm).take(MOST).collect()
 }
@@ -131,10 +136,13 @@ fn by_bytes(known: &Traffic, recording: &Recording, machine: &Machine, means: &M
     let candidates = candidates.map(|(order, plan)| Candidate { order: order.to_owned(), plan });
     let order = "default order".to_owned();
     let busiest = plan.after.max_node_edges;
+    if busiest == 0 {
+        return Vec::new();
+    }
     // The time of the run is 1.
     let own = Prediction { order, seconds: 1.0, busiest, plan };
     let of = |Candidate { order, plan }| {
-        let left = bytes(&plan) / bytes(&own.plan).max(1.0);
+        let left = bytes(&plan) / bytes(&own.plan);
         let seconds = (1.0 - known.waited * (1.0 - left)).max(1e-3);
         Prediction { order, seconds, busiest: plan.after.max_node_edges, plan }
     };
