@@ -7,10 +7,10 @@ use cartograph_core::launcher::{Kind, Line, Role};
 use cartograph_core::learn::digest;
 use cartograph_core::machine::Machine;
 
+use super::decision::Surroundings;
 use super::kept::Kept;
 use super::learned::{Assumed, Lesson};
 use super::places::Places;
-use super::start::Signals;
 use crate::arms::{Arm, Means, Placer, Start};
 use crate::exec;
 use crate::exec::wrappers::program_at;
@@ -56,13 +56,13 @@ impl Nodes {
         line: &Line,
         mut kept: Kept,
         lesson: &Lesson,
-        signals: &Signals,
+        around: &impl Surroundings,
     ) -> Result<Self, String> {
         // The lines of `cartograph where` would end up in the job's own output files.
         if line.options.iter().any(|given| given.role == Role::Output) {
             return Err(unchanged("the launcher redirects the output to files"));
         }
-        let all = allocated(line, signals)?;
+        let all = allocated(line, around)?;
         // Steps that run at once would wait for each other on the nodes of the first.
         let is_part =
             |nodes: Option<usize>| all.is_some_and(|all| nodes.is_some_and(|own| own < all));
@@ -80,7 +80,7 @@ impl Nodes {
                     checked.map_err(|failure| unchanged(&failure.text))?;
                 }
                 // Even for the first job: if nodes lack this command, the job must not be started through it.
-                let own = Places::ask(signals, &line.clone().into());
+                let own = Places::ask(around, &line.clone().into());
                 own.ok_or_else(|| {
                     let why = "the launcher does not start `cartograph where`";
                     kept.misses(&lesson.store, &lesson.program, why);
@@ -117,7 +117,7 @@ impl Nodes {
         arm: &Arm,
         means: Means,
         lesson: &Lesson,
-        signals: &Signals,
+        around: &impl Surroundings,
     ) -> Result<Start, String> {
         let file = lesson.directory.path().join("placement");
         let cores = self.own.free_cores();
@@ -127,7 +127,7 @@ impl Nodes {
         let start = start.map_err(|why| unchanged(&why))?;
         let placement = self.number(arm);
         if !self.kept.has_followed(placement) {
-            self.check(arm, &start, signals).map_err(|why| {
+            self.check(arm, &start, around).map_err(|why| {
                 self.kept.misses(&lesson.store, &lesson.program, why);
                 unchanged(why)
             })?;
@@ -143,8 +143,13 @@ impl Nodes {
     }
 
     /// Checks that the launcher places ranks as in a start.
-    fn check(&self, arm: &Arm, start: &Start, signals: &Signals) -> Result<(), &'static str> {
-        match Places::ask(signals, &start.launch) {
+    fn check(
+        &self,
+        arm: &Arm,
+        start: &Start,
+        around: &impl Surroundings,
+    ) -> Result<(), &'static str> {
+        match Places::ask(around, &start.launch) {
             None => Err("the launcher rejected the rank file"),
             Some(found) if !found.are(&arm.node_of, &self.names, &self.own) => {
                 Err("the launcher did not place ranks as in the rank file")
@@ -159,7 +164,7 @@ impl Nodes {
 /// # Errors
 ///
 /// Why the job runs unchanged: they cannot be known.
-fn allocated(line: &Line, signals: &Signals) -> Result<Option<usize>, String> {
+fn allocated(line: &Line, around: &impl Surroundings) -> Result<Option<usize>, String> {
     if !line.chooses_nodes() {
         return Ok(None);
     }
@@ -172,7 +177,7 @@ fn allocated(line: &Line, signals: &Signals) -> Result<Option<usize>, String> {
         }
         Kind::Flux => {
             let words = [&line.start[..1], &["getattr".into(), "size".into()]].concat();
-            Ok(signals.ask(&words, PATIENCE).ok().flatten().and_then(count))
+            Ok(around.ask(&words, PATIENCE).ok().flatten().and_then(count))
         }
         _ => Err(unchanged("the launcher chooses the nodes when the job starts")),
     }

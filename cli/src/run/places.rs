@@ -10,7 +10,7 @@ use cartograph_core::machine::Machine;
 use cartograph_traffic::{Address, NodeIdentity, Recording, host_name, is_host_name};
 use serde::{Deserialize, Serialize};
 
-use super::start::Signals;
+use super::decision::Surroundings;
 use crate::output::{self, Result};
 use crate::runs::command::Launch;
 use crate::traffic;
@@ -104,8 +104,8 @@ impl Places {
     }
 
     /// The places in which a launcher starts processes, by its command line without the program.
-    pub(super) fn ask(signals: &Signals, launch: &Launch) -> Option<Self> {
-        Self::read(&signals.ask(&launch.of_places().ok()?, LONGEST).ok()??)
+    pub(super) fn ask(around: &impl Surroundings, launch: &Launch) -> Option<Self> {
+        Self::read(&around.ask(&launch.of_places().ok()?, LONGEST).ok()??)
     }
 
     /// The hosts of the processes.

@@ -18,6 +18,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
+use super::decision::Surroundings;
 use crate::output::{Failure, say};
 use witness::Witness;
 
@@ -114,10 +115,11 @@ impl Signals {
             }
         }
     }
+}
 
-    /// Runs a command before the job, without input, for at most this long; returns its output if it succeeds. A signal
-    /// that would end the job ends this process.
-    pub(super) fn ask(&self, words: &[OsString], longest: Duration) -> io::Result<Option<String>> {
+impl Surroundings for Signals {
+    /// A signal that would end the job ends this process.
+    fn ask(&self, words: &[OsString], longest: Duration) -> io::Result<Option<String>> {
         let mut output = tempfile::tempfile()?;
         let mut command = under_this(words);
         command.process_group(0);

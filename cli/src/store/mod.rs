@@ -96,7 +96,8 @@ impl Store {
         Self::at(Self::place().ok_or("neither CARTOGRAPH_STORE nor HOME is set to a directory")?)
     }
 
-    fn at(directory: PathBuf) -> Result<Self, String> {
+    /// Opens a store in this directory.
+    pub(crate) fn at(directory: PathBuf) -> Result<Self, String> {
         let wrong = |error: io::Error| format!("{}: {error}", directory.display());
         DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(wrong)?;
         Self::existing(directory)

@@ -1,0 +1,216 @@
+//! Decides how a job starts: unchanged, recorded, or in a placement.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::time::Duration;
+
+use cartograph_core::launcher::Line;
+use cartograph_core::learn::{Guess, Reason, digest};
+
+use super::kept::{self, Kept, Rest};
+use super::learned::Lesson;
+use super::nodes::{Nodes, Refusal, unchanged};
+use super::{Arguments, Inputs, choice, with_relays};
+use crate::arms::Start;
+use crate::exec;
+use crate::exec::program::find_program;
+use crate::exec::wrappers::program_at;
+use crate::output;
+use crate::runs::command::Launch;
+use crate::store::{ALLOCATIONS, Key, Store};
+
+/// The time limit for a launcher to print its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The processes and files outside the store on which a decision depends: its tests have none of them.
+pub(super) trait Surroundings {
+    /// Runs a command before the job, without input, for at most this long; returns its output if it succeeds.
+    fn ask(&self, words: &[OsString], longest: Duration) -> io::Result<Option<String>>;
+
+    /// Explains why a program cannot be recorded.
+    fn check_recorder(&self, program: &OsStr) -> output::Result<()> {
+        find_program(program).map_or(Ok(()), |program| exec::check_recorder(&program))
+    }
+}
+
+/// A job that is about to start.
+pub(super) struct Job {
+    pub(super) words: Vec<OsString>,
+    /// The program's name for messages.
+    pub(super) name: String,
+    /// The lesson of this job, or why there is none.
+    pub(super) lesson: Result<Lesson, String>,
+}
+
+impl Job {
+    /// Decides how to start the job. The store may be unusable.
+    pub(super) fn decide(
+        arguments: &Arguments,
+        store: Result<Store, String>,
+        around: &impl Surroundings,
+    ) -> Self {
+        let command = &arguments.command;
+        let name = |words: &[OsString]| {
+            words[program_at(words).unwrap_or(0)].to_string_lossy().into_owned()
+        };
+        let unchanged = |name, why| Self { words: command.clone(), name, lesson: Err(why) };
+        let line = match line(command, &store, around) {
+            Ok(line) => line,
+            Err(why) => return unchanged(name(command), format!("{why}; the job ran unchanged")),
+        };
+        let name = name(&line.program);
+        match lesson(arguments, &line, &name, store, around) {
+            Err(why) => unchanged(name, why),
+            Ok((start, lesson)) => match recorded(&start, &lesson) {
+                Some(words) => Self { words, name, lesson: Ok(lesson) },
+                None => unchanged(
+                    name,
+                    "cannot locate the cartograph executable; the job ran unchanged".into(),
+                ),
+            },
+        }
+    }
+}
+
+/// Reads the launcher's command line.
+fn line(
+    command: &[OsString],
+    store: &Result<Store, String>,
+    around: &impl Surroundings,
+) -> Result<Line, String> {
+    let prints = |launcher: &OsStr| printed(launcher, store, around);
+    let (_, line) = Launch::read(command, None, prints).map_err(|failure| failure.text)?;
+    let line = line.map_err(|why| why.to_string())?;
+    if line.allocates(|name| env::var_os(name).is_some()) {
+        return Err(format!(
+            "outside an allocation, the nodes of {} are unknown before the job; use it in a job script",
+            line.launcher.name
+        ));
+    }
+    match line.processes() {
+        Some(1) => Err("a job of one process; nothing to place".into()),
+        _ => Ok(line),
+    }
+}
+
+/// The output by which a launcher is recognized, which is kept for the next job.
+fn printed(launcher: &OsStr, store: &Result<Store, String>, around: &impl Surroundings) -> String {
+    let file = kept::launcher_file(launcher);
+    let kept = store.as_ref().ok().zip(file.as_ref());
+    if let Some(text) = kept.and_then(|(store, file)| store.read(file)) {
+        return text;
+    }
+    let words = [launcher.to_owned(), "--version".into()];
+    let version = around.ask(&words, PATIENCE).ok().flatten().unwrap_or_default();
+    if let Some((store, file)) = kept.filter(|_| !version.is_empty()) {
+        let _ = store.folder(ALLOCATIONS).and_then(|_| store.note(file, &version));
+    }
+    version
+}
+
+/// The start of the job in the chosen placement, and the lesson to learn from it.
+fn lesson(
+    arguments: &Arguments,
+    line: &Line,
+    name: &str,
+    store: Result<Store, String>,
+    around: &impl Surroundings,
+) -> Result<(Start, Lesson), String> {
+    let mut lesson = empty(arguments, line, store, around)?;
+    if line.takes_relays() {
+        return with_relays::start(arguments.no_trial, line, lesson);
+    }
+    let nothing = || format!("{name}: no placement is predicted to help on these nodes");
+    lesson.program = program_number(&lesson, line);
+    let mut kept = Kept::read(&lesson.store, &line.words());
+    let rest = kept.rests(&lesson.store, &lesson.program);
+    match rest {
+        Rest::NothingHelps => return Err(nothing()),
+        Rest::Unrecorded(why) => {
+            return Err(unchanged(&format!("{name}: in an earlier job, {why}")));
+        }
+        Rest::Never | Rest::Over => {}
+    }
+    let mut job = Nodes::find(line, kept, &lesson, around)?;
+    let entry = lesson.store.entry(&lesson.key, job.own.ranks());
+    let chosen = match &entry {
+        Some(entry) => choice::choose(arguments.no_trial, (entry, &job.machine), &mut lesson),
+        None => Ok(None),
+    };
+    lesson.keeps_calls &= !job.kept.has_ended(&lesson.program);
+    let start = match chosen {
+        Err(Refusal::NothingHelps) => {
+            job.kept.gives_up(&lesson.store, &lesson.program);
+            if rest == Rest::Never {
+                return Err(nothing());
+            }
+            Start::of(line.clone().into())
+        }
+        Err(Refusal::Because(why)) => return Err(why),
+        Ok(None) => Start::of(line.clone().into()),
+        Ok(Some((arm, means))) => {
+            let start = job.placed(line, &arm, means, &lesson, around)?;
+            lesson.arm = Some(arm);
+            start
+        }
+    };
+    lesson.nodes = Some(job.assumed());
+    Ok((start, lesson))
+}
+
+/// A number for a program with its inputs, of which the files that its jobs write are none.
+fn program_number(lesson: &Lesson, line: &Line) -> String {
+    let processes = line.processes().and_then(|count| u32::try_from(count).ok());
+    let entry = processes.and_then(|count| lesson.store.entry(&lesson.key, count));
+    let outputs = entry.map(|entry| entry.outputs).unwrap_or_default();
+    let numbers = [lesson.key.build, lesson.key.mpi, lesson.inputs.digest(&outputs)];
+    format!("{:016x}", digest(&numbers.map(u64::to_le_bytes).concat()))
+}
+
+/// The lesson of a job of which only the program is known yet.
+fn empty(
+    arguments: &Arguments,
+    line: &Line,
+    store: Result<Store, String>,
+    around: &impl Surroundings,
+) -> Result<Lesson, String> {
+    if let Some(at) = program_at(&line.program) {
+        let checked = around.check_recorder(&line.program[at]);
+        checked.map_err(|failure| unchanged(&failure.text))?;
+    }
+    let store = store.map_err(|why| unchanged(&why))?;
+    let key = Key::of(&line.clone().into(), arguments.name.as_deref())
+        .map_err(|why| unchanged(&why.to_string()))?;
+    let directory = store
+        .job_folder()
+        .map_err(|error| unchanged(&format!("cannot write to the store: {error}")))?;
+    Ok(Lesson {
+        line: line.clone(),
+        store,
+        key,
+        directory,
+        arm: None,
+        nodes: None,
+        relayed: None,
+        reason: Reason::Best,
+        trial: None,
+        inputs: Inputs::of(&line.program),
+        program: String::new(),
+        keeps_calls: true,
+        has_candidates: true,
+        guess: Guess::default(),
+        made_for: 0,
+    })
+}
+
+/// The command line of a start, with the recorder before the program.
+fn recorded(start: &Start, lesson: &Lesson) -> Option<Vec<OsString>> {
+    let directory = lesson.directory.path().join("run.traffic");
+    // The messages of a kind of work are of use once; the work tells of which kind a run is.
+    let what = if lesson.keeps_calls { "calls" } else { "work" };
+    start.words(&["--record".into(), directory.into(), "--limited".into(), what.into()]).ok()
+}
+
+#[cfg(test)]
+mod tests;

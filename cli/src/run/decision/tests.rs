@@ -1,0 +1,230 @@
+//! Tables of jobs: each way in which one may run unchanged, and each choice. No process is started.
+
+use std::cell::Cell;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use cartograph_core::learn::{Entry, Past, Seen};
+use cartograph_core::machine::Machine;
+use cartograph_traffic::{Count, Edge, Recording};
+
+use super::super::arms::traffic;
+use super::super::nodes_of_ranks;
+use super::*;
+
+const OPENMPI: &str = "mpiexec (OpenRTE) 4.1.4";
+const HYDRA: &str = "HYDRA build details:\n    Version: 4.0.2";
+
+/// A launcher of 16 processes.
+struct Around {
+    version: &'static str,
+    /// The number of processes of each node; none if it does not start `cartograph where`.
+    of_node: usize,
+    /// The launcher's answer to rank files.
+    rank_files: RankFiles,
+    records: bool,
+    asked: Cell<usize>,
+}
+
+enum RankFiles {
+    Followed,
+    Ignored,
+    Rejected,
+}
+
+impl Default for Around {
+    fn default() -> Self {
+        let rank_files = RankFiles::Followed;
+        Self { version: OPENMPI, of_node: 4, rank_files, records: true, asked: Cell::new(0) }
+    }
+}
+
+impl Surroundings for Around {
+    fn ask(&self, words: &[OsString], _: Duration) -> io::Result<Option<String>> {
+        if words.last().is_some_and(|word| word == "--version") {
+            return Ok(Some(self.version.to_owned()));
+        }
+        self.asked.set(self.asked.get() + 1);
+        let rank_file = words.iter().filter_map(|word| fs::read_to_string(word).ok());
+        let rank_file = { rank_file }.find(|text| text.starts_with("rank 0=n"));
+        let node = |rank: usize| match (&rank_file, &self.rank_files) {
+            (Some(_), RankFiles::Rejected) => None,
+            (Some(text), RankFiles::Followed) => {
+                let (_, node) = text.lines().nth(rank)?.split_once("=n")?;
+                node.split(" ").next()
+            }
+            _ => ["0", "1", "2", "3"].get(rank.checked_div(self.of_node)?).copied(),
+        };
+        let line = |rank| {
+            let node = node(rank)?;
+            Some(format!(
+                "{{\"cartograph_where\":{rank},\"size\":16,\"host\":\"n{node}\",\"own_cores\":4,\"cores\":4}}\n"
+            ))
+        };
+        Ok((0..16).map(line).collect())
+    }
+
+    fn check_recorder(&self, _: &OsStr) -> output::Result<()> {
+        if self.records { Ok(()) } else { Err(output::Failure::new("there is no recorder")) }
+    }
+}
+
+/// A directory with a store, launchers and a program, which are only found.
+struct Bench(tempfile::TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        let bench = Self(tempfile::tempdir().unwrap());
+        for name in ["mpiexec", "srun", "program"] {
+            let file = bench.0.path().join(name);
+            fs::write(&file, "#!/bin/sh\n").unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        bench
+    }
+
+    fn store(&self) -> Result<Store, String> {
+        Store::at(self.0.path().join("store"))
+    }
+
+    /// The decision about a line, in which `@` stands for the directory.
+    fn decide(&self, line: &str, around: &Around) -> Job {
+        self.decide_with(line, self.store(), around)
+    }
+
+    fn decide_with(&self, line: &str, store: Result<Store, String>, around: &Around) -> Job {
+        let line = line.replace('@', &format!("{}/", self.0.path().display()));
+        let (no_trial, line) = match line.strip_prefix("--no-trial ") {
+            Some(line) => (true, line),
+            None => (false, &line[..]),
+        };
+        let command = line.split(' ').map(OsString::from).collect();
+        let arguments = Arguments { quiet: false, no_trial, name: None, command };
+        let job = Job::decide(&arguments, store, around);
+        assert!(job.lesson.is_ok() || job.words == arguments.command, "{line}");
+        job
+    }
+
+    /// Records a first job in which each rank exchanged most bytes with those that are so far from it.
+    fn record(&self, line: &str, apart: u32) {
+        let lesson = self.decide(line, &Around::default()).lesson.unwrap();
+        let mut recording = Recording { size: 16, nanoseconds: 1_000, ..Recording::default() };
+        for (from, to) in (0..16).flat_map(|from| [(from, from + apart), (from + apart, from)]) {
+            let count = Count { messages: 1, bytes: 1_000_000 };
+            recording.edges.extend((from.max(to) < 16).then_some(Edge { from, to, count }));
+        }
+        recording.waits.extend((0..16).map(|rank| ((rank, None), 500)));
+        let note = |entry: &mut Entry| {
+            let traffic = Some(traffic(&recording));
+            let (digest, build) = (Some(lesson.inputs.digest(&[])), lesson.key.id());
+            let noted =
+                entry.note(Seen { digest, build, traffic, ..Seen::default() }, &lesson.guess);
+            let shape = lesson.key.shape(&Machine::blocks(&[4; 4]));
+            let run = Past {
+                kind: noted.kind,
+                units: 1.0,
+                shape,
+                nodes: 4,
+                seconds: 10.0,
+                ..Past::default()
+            };
+            entry.add(Past { is_first: true, predicted: 1.0, ..run });
+            entry.nodes = nodes_of_ranks(&Machine::blocks(&[4; 4]));
+        };
+        lesson.store.update(&lesson.key, 16, note).unwrap();
+    }
+}
+
+const LINE: &str = "@mpiexec --host n0:4,n1:4,n2:4,n3:4 -n 16 @program";
+
+/// The words of a job that runs unchanged, and a part of the reason.
+#[track_caller]
+fn runs_unchanged(job: Job, why: &str) {
+    let found = job.lesson.err().unwrap_or_else(|| panic!("not unchanged: {why}"));
+    assert!(found.contains(why), "{found}");
+}
+
+#[test]
+fn a_job_runs_unchanged_with_the_reason() {
+    let bench = Bench::new();
+    let usual = Around::default;
+    for (line, around, why) in [
+        ("@program -n 16 -- @program", usual(), "no supported launcher"),
+        ("@srun -n 16 @program", usual(), "outside an allocation"),
+        ("@mpiexec -n 1 @program", usual(), "a job of one process"),
+        ("@mpiexec --no-such-option -n 16 @program", usual(), "--no-such-option"),
+        ("@mpiexec -n 8 @program : -n 8 @program", usual(), "several programs"),
+        ("@mpiexec --output-filename out -n 16 @program", usual(), "redirects the output"),
+        ("@mpiexec -x CARTOGRAPH_REORDER=on -n 16 @program", usual(), "CARTOGRAPH_REORDER=on"),
+        (LINE, Around { records: false, ..usual() }, "there is no recorder"),
+        (LINE, Around { of_node: 16, ..usual() }, "all processes are on one node"),
+        (LINE, Around { of_node: 0, ..usual() }, "does not start `cartograph where`"),
+    ] {
+        runs_unchanged(bench.decide(line, &around), why);
+    }
+    runs_unchanged(bench.decide_with(LINE, Err("it is full".into()), &usual()), "it is full");
+}
+
+#[test]
+fn a_launcher_that_starts_no_other_program_is_asked_twice() {
+    let (bench, around) = (Bench::new(), Around { of_node: 0, ..Around::default() });
+    for (asked, why) in [(1, "does not start"), (2, "does not start"), (2, "in an earlier job")] {
+        runs_unchanged(bench.decide(LINE, &around), why);
+        assert_eq!(around.asked.get(), asked);
+    }
+}
+
+#[test]
+fn the_first_job_is_recorded_and_the_second_is_placed_once_the_launcher_follows() {
+    let (bench, around) = (Bench::new(), Around::default());
+    let first = bench.decide(LINE, &around).lesson.unwrap();
+    assert!(first.arm.is_none() && first.keeps_calls && around.asked.get() == 1);
+    bench.record(LINE, 4);
+    for (rank_files, why) in [
+        (RankFiles::Ignored, "did not place ranks"),
+        (RankFiles::Rejected, "rejected the rank file"),
+    ] {
+        // On other nodes, so that it is asked again.
+        let bench = Bench::new();
+        bench.record(LINE, 4);
+        runs_unchanged(bench.decide(LINE, &Around { rank_files, ..Around::default() }), why);
+    }
+    let hurry = bench.decide(&format!("--no-trial {LINE}"), &around).lesson.unwrap();
+    assert!(hurry.arm.is_none() && !hurry.keeps_calls);
+    let second = bench.decide(LINE, &around);
+    let is_rank_file =
+        |word: &OsString| fs::read_to_string(word).is_ok_and(|text| text.starts_with("rank 0=n"));
+    assert!(second.words.iter().any(is_rank_file), "{:?}", second.words);
+    let second = second.lesson.unwrap();
+    assert_eq!((second.arm.is_some(), second.reason), (true, Reason::Trial));
+    // Another job does not try the same meanwhile.
+    let third = bench.decide(LINE, &around).lesson.unwrap();
+    assert!(third.arm.is_none() && third.trial.is_none());
+    drop(second);
+    assert!(bench.decide(LINE, &around).lesson.unwrap().arm.is_some());
+    // Another input may be of another kind.
+    let other = bench.decide(&format!("{LINE} other"), &around).lesson.unwrap();
+    assert!(other.arm.is_none() && other.keeps_calls);
+}
+
+#[test]
+fn nothing_is_placed_if_neighbors_share_nodes() {
+    // Chains of neighbors, and no messages at all.
+    for apart in [1, 16] {
+        let (bench, around) = (Bench::new(), Around::default());
+        bench.record(LINE, apart);
+        runs_unchanged(bench.decide(LINE, &around), "no placement is predicted to help");
+    }
+}
+
+#[test]
+fn relays_need_nothing_before_the_job() {
+    let (bench, around) = (Bench::new(), Around { version: HYDRA, ..Around::default() });
+    let first = bench.decide(LINE, &around).lesson.unwrap();
+    assert!(first.relayed.is_some() && first.arm.is_none() && first.keeps_calls);
+    bench.record(LINE, 4);
+    let second = bench.decide(LINE, &around);
+    assert!(second.words.iter().any(|word| word == "--relay"), "{:?}", second.words);
+    assert!(second.lesson.unwrap().arm.is_some());
+    assert_eq!(around.asked.get(), 0);
+}
