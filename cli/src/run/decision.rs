@@ -2,37 +2,25 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::time::Duration;
 
 use cartograph_core::launcher::Line;
 use cartograph_core::learn::{Guess, Reason, digest};
 
+use super::arguments::Arguments;
+use super::inputs::Inputs;
 use super::kept::{self, Kept, Rest};
 use super::learned::Lesson;
 use super::nodes::{Nodes, Refusal, unchanged};
-use super::{Arguments, Inputs, choice, with_relays};
+use super::surroundings::Surroundings;
+use super::{choice, with_relays};
 use crate::arms::Start;
-use crate::exec;
-use crate::exec::program::find_program;
 use crate::exec::wrappers::program_at;
-use crate::output;
 use crate::runs::command::Launch;
 use crate::store::{ALLOCATIONS, Key, Store};
 
 /// The time limit for a launcher to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The processes and files outside the store on which a decision depends: its tests have none of them.
-pub(super) trait Surroundings {
-    /// Runs a command before the job, without input, for at most this long; returns its output if it succeeds.
-    fn ask(&self, words: &[OsString], longest: Duration) -> io::Result<Option<String>>;
-
-    /// Explains why a program cannot be recorded.
-    fn check_recorder(&self, program: &OsStr) -> output::Result<()> {
-        find_program(program).map_or(Ok(()), |program| exec::check_recorder(&program))
-    }
-}
 
 /// A job that is about to start.
 pub(super) struct Job {

@@ -1,6 +1,7 @@
 //! `cartograph run`: starts a job with its own command, in the best placement learned from earlier jobs of the program.
 //! Whatever goes wrong here, the job runs as it would without this command.
 
+mod arguments;
 mod arms;
 mod candidates;
 mod choice;
@@ -14,14 +15,15 @@ mod nodes;
 mod places;
 mod relays;
 mod start;
+mod surroundings;
 mod with_relays;
 
-use std::ffi::OsString;
 use std::panic;
 use std::process::ExitCode;
 
 use crate::output::{Failure, say};
 use crate::store::Store;
+pub(crate) use arguments::Arguments;
 use decision::Job;
 pub(crate) use inputs::Inputs;
 pub(crate) use known::{Arguments as KnownArguments, run as known};
@@ -30,22 +32,6 @@ pub(crate) use places::{free_cores, print_place};
 pub(crate) use relays::nodes_of_ranks;
 pub(crate) use start::under;
 use start::{Ended, Signals};
-
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// Print nothing at the end of the job
-    #[arg(long)]
-    quiet: bool,
-    /// Use the best known placement in this job, without a trial
-    #[arg(long)]
-    no_trial: bool,
-    /// A name for the program, to distinguish jobs with the same file and number of processes
-    #[arg(long = "as", value_name = "NAME")]
-    name: Option<String>,
-    /// The command that starts the job: mpiexec -n 64 ./app input
-    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let signals = match Signals::hold() {

@@ -7,10 +7,10 @@ use cartograph_core::launcher::{Kind, Line, Role};
 use cartograph_core::learn::digest;
 use cartograph_core::machine::Machine;
 
-use super::decision::Surroundings;
 use super::kept::Kept;
 use super::learned::{Assumed, Lesson};
 use super::places::Places;
+use super::surroundings::Surroundings;
 use crate::arms::{Arm, Means, Placer, Start};
 use crate::exec;
 use crate::exec::wrappers::program_at;

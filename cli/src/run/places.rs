@@ -10,7 +10,7 @@ use cartograph_core::machine::Machine;
 use cartograph_traffic::{Address, NodeIdentity, Recording, host_name, is_host_name};
 use serde::{Deserialize, Serialize};
 
-use super::decision::Surroundings;
+use super::surroundings::Surroundings;
 use crate::output::{self, Result};
 use crate::runs::command::Launch;
 use crate::traffic;

@@ -18,7 +18,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::decision::Surroundings;
+use super::surroundings::Surroundings;
 use crate::output::{Failure, say};
 use witness::Witness;
 

@@ -1,8 +1,7 @@
 //! Beliefs about the gains of placements: predictions, corrected by the accuracy of earlier ones, and the times of
 //! jobs.
 
-use super::evidence::Run;
-use super::measure::median;
+use super::measure::{Run, median};
 
 /// The assumed noise of a run, as the standard deviation of the logarithm of its time.
 pub(super) const NOISE: f64 = 0.08;

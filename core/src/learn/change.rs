@@ -1,7 +1,6 @@
 //! Changes of the machine, noticed by the times of placed runs.
 
-use super::evidence::Run;
-use super::measure::median;
+use super::measure::{Run, median};
 
 /// The placement's times have changed if two in a row differ from those before by this many standard deviations, and by
 /// this logarithm.

@@ -6,7 +6,7 @@
 //! alpha, over all checks together.
 
 use super::change::{last_change, since_slow};
-use super::measure::{Gain, LEAST_NOISE, lower_median, median};
+use super::measure::{Gain, LEAST_NOISE, Run, lower_median, median};
 
 /// The level of intervals in output: 95 %.
 pub const SHOWN: f64 = 0.05;
@@ -20,19 +20,6 @@ const EFFECTS: f64 = 9.0;
 
 /// Fewer comparisons prove nothing: both runs in the default order may have been disturbed.
 const LEAST_PAIRS: usize = 3;
-
-/// A completed run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Run {
-    /// The placement, 0 for the default order.
-    pub arm: usize,
-    /// The kind of work: only runs of one group are compared.
-    pub group: u64,
-    /// The shape of its nodes.
-    pub shape: u64,
-    /// The time from `MPI_Init` to `MPI_Finalize`.
-    pub seconds: f64,
-}
 
 /// The gain of an arm with its interval at a level, such as [`SHOWN`]; `None` if there are too few runs for one.
 pub fn gain(runs: &[Run], arm: usize, level: f64) -> Option<Gain> {

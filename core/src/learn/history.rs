@@ -3,9 +3,9 @@
 use cartograph_shim::splitmix::mix;
 
 use super::entry::{Entry, Past};
-use super::evidence::{COMPARED, Run, median_times};
+use super::evidence::{COMPARED, median_times};
 use super::kind::ALIKE;
-use super::measure::lower_median;
+use super::measure::{Run, lower_median};
 use super::spent::{Cost, Spent};
 
 /// The most runs on each side from which the gain of a run is estimated: the machine may have changed meanwhile.

@@ -5,6 +5,19 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Runs whose times agree more closely do so by chance, or because of the clock's resolution.
 pub(super) const LEAST_NOISE: f64 = 0.003;
 
+/// A completed run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run {
+    /// The placement, 0 for the default order.
+    pub arm: usize,
+    /// The kind of work: only runs of one group are compared.
+    pub group: u64,
+    /// The shape of its nodes.
+    pub shape: u64,
+    /// The time from `MPI_Init` to `MPI_Finalize`.
+    pub seconds: f64,
+}
+
 /// The speed of an arm relative to the default order, or of one variant to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {

@@ -20,10 +20,10 @@ mod traffic;
 mod windows;
 
 pub use entry::{Build, Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
-pub use evidence::{CLAIMED, Run, SHOWN, claimed, gain, is_compared, median_times};
+pub use evidence::{CLAIMED, SHOWN, claimed, gain, is_compared, median_times};
 pub use guess::{Guess, Noted, Seen};
 pub use history::Placement;
 pub use kind::Kind;
-pub use measure::Gain;
+pub use measure::{Gain, Run};
 pub use policy::{Choice, Conditions, Reason};
 pub use traffic::Traffic;

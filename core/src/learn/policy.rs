@@ -9,7 +9,8 @@ use cartograph_shim::splitmix::mix;
 
 use super::belief::{Belief, Measured, NOISE, WORST, beliefs, measured};
 use super::change::{last_change, since_slow};
-use super::evidence::{COMPARED, Run, noise};
+use super::evidence::{COMPARED, noise};
+use super::measure::Run;
 use super::spent::{Spent, WINDOW};
 
 /// The conditions under which a job is started.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 
 use cartograph_core::learn::{Entry, Past, Seen};
@@ -11,6 +12,7 @@ use cartograph_traffic::{Count, Edge, Recording};
 use super::super::arms::traffic;
 use super::super::nodes_of_ranks;
 use super::*;
+use crate::output;
 
 const OPENMPI: &str = "mpiexec (OpenRTE) 4.1.4";
 const HYDRA: &str = "HYDRA build details:\n    Version: 4.0.2";

@@ -1,0 +1,19 @@
+//! The arguments of `cartograph run`.
+
+use std::ffi::OsString;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Print nothing at the end of the job
+    #[arg(long)]
+    pub(super) quiet: bool,
+    /// Use the best known placement in this job, without a trial
+    #[arg(long)]
+    pub(super) no_trial: bool,
+    /// A name for the program, to distinguish jobs with the same file and number of processes
+    #[arg(long = "as", value_name = "NAME")]
+    pub(super) name: Option<String>,
+    /// The command that starts the job: mpiexec -n 64 ./app input
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub(super) command: Vec<OsString>,
+}

@@ -1,0 +1,20 @@
+//! What a decision about a job depends on outside the store.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::time::Duration;
+
+use crate::exec;
+use crate::exec::program::find_program;
+use crate::output;
+
+/// The processes and files outside the store on which a decision depends: its tests have none of them.
+pub(super) trait Surroundings {
+    /// Runs a command before the job, without input, for at most this long; returns its output if it succeeds.
+    fn ask(&self, words: &[OsString], longest: Duration) -> io::Result<Option<String>>;
+
+    /// Explains why a program cannot be recorded.
+    fn check_recorder(&self, program: &OsStr) -> output::Result<()> {
+        find_program(program).map_or(Ok(()), |program| exec::check_recorder(&program))
+    }
+}
