@@ -12,12 +12,12 @@ mod output;
 mod pages;
 mod plan;
 mod predict;
+mod processes;
 mod relay;
 mod reports;
 mod run;
 mod runs;
 mod show;
-mod signals;
 mod store;
 mod traffic;
 mod trial;
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
             Command::Info => info::run(),
             Command::Where => run::print_place(),
             Command::Under { parent, command } => {
-                let error = run::under(parent, &command);
+                let error = processes::foreground::under(parent, &command);
                 let name = command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
                 let failure = Failure::new(format!("cannot run {name}: {error}"));
                 let is_missing = error.kind() == std::io::ErrorKind::NotFound;

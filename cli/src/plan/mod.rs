@@ -16,7 +16,7 @@ use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_graph, 
 
 use crate::output::{self, Failure, Progress, Result};
 use crate::predict::{Forecast, MOST_CALLS, fewest_bytes};
-use crate::signals;
+use crate::processes::signals;
 use answer::Solved;
 pub(crate) use arguments::Arguments;
 use arguments::Figures;

@@ -90,7 +90,7 @@ fn printed(launcher: &OsStr, store: &Result<Store, String>, around: &impl Surrou
         return text;
     }
     let words = [launcher.to_owned(), "--version".into()];
-    let version = around.ask(&words, PATIENCE).ok().flatten().unwrap_or_default();
+    let version = around.ask(&words, PATIENCE).unwrap_or_default();
     if let Some((store, file)) = kept.filter(|_| !version.is_empty()) {
         let _ = store.folder(ALLOCATIONS).and_then(|_| store.note(file, &version));
     }

@@ -14,7 +14,6 @@ mod learned;
 mod nodes;
 mod places;
 mod relays;
-mod start;
 mod surroundings;
 mod with_relays;
 
@@ -22,6 +21,8 @@ use std::panic;
 use std::process::ExitCode;
 
 use crate::output::{Failure, say};
+use crate::processes::Ended;
+use crate::processes::foreground::{self, JobEnd, Signals};
 use crate::store::Store;
 pub(crate) use arguments::Arguments;
 use decision::Job;
@@ -30,8 +31,6 @@ pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::Lesson;
 pub(crate) use places::{free_cores, print_place};
 pub(crate) use relays::nodes_of_ranks;
-pub(crate) use start::under;
-use start::{Ended, Signals};
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let signals = match Signals::hold() {
@@ -41,40 +40,37 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             return ExitCode::from(1);
         }
     };
-    start::become_job_on_panic(&arguments.command);
+    foreground::become_job_on_panic(&arguments.command);
     let Job { words, name, lesson } = Job::decide(arguments, Store::open(), &signals);
     drop(panic::take_hook());
-    let ended = match signals.run(&words) {
-        Ok(ended) => ended,
+    let end = match signals.run(&words) {
+        Ok(end) => end,
         Err(error) => {
             say(&format!("cannot run {}: {error}", words[0].to_string_lossy()));
             return ExitCode::from(Failure::NOT_FOUND);
         }
     };
-    start::end_as_job_on_panic(ended);
-    let line = learned(lesson, &name, ended);
+    foreground::end_as_job_on_panic(end.ended);
+    let line = learned(lesson, &name, end);
     if !arguments.quiet && !line.is_empty() {
         say(&line);
     }
-    match ended {
-        Ended::Code(code) | Ended::Interrupted(code) => ExitCode::from(code),
-        Ended::Signal(signal) => ExitCode::from(start::end_by(signal)),
-    }
+    ExitCode::from(foreground::end_as(end.ended))
 }
 
 /// Learns from a job that has ended, and returns the line about it.
-fn learned(lesson: Result<Lesson, String>, name: &str, ended: Ended) -> String {
-    match (lesson, ended) {
+fn learned(lesson: Result<Lesson, String>, name: &str, end: JobEnd) -> String {
+    match (lesson, end.ended) {
         (Err(why), _) => why,
         (Ok(lesson), Ended::Code(0)) => {
             lesson.learn(name).unwrap_or_else(|why| format!("{name}: {why}"))
         }
+        (Ok(_), Ended::Code(code)) if end.after_signal => {
+            format!("{name} exited with code {code} after a signal; nothing learned from this run")
+        }
         (Ok(lesson), Ended::Code(code)) => {
             lesson.failed();
             format!("{name} exited with code {code}; this run is not compared")
-        }
-        (Ok(_), Ended::Interrupted(code)) => {
-            format!("{name} exited with code {code} after a signal; nothing learned from this run")
         }
         (Ok(_), Ended::Signal(_)) => {
             format!("{name} was ended by a signal; nothing learned from this run")

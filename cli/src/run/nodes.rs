@@ -177,7 +177,7 @@ fn allocated(line: &Line, around: &impl Surroundings) -> Result<Option<usize>, S
         }
         Kind::Flux => {
             let words = [&line.start[..1], &["getattr".into(), "size".into()]].concat();
-            Ok(around.ask(&words, PATIENCE).ok().flatten().and_then(count))
+            Ok(around.ask(&words, PATIENCE).and_then(count))
         }
         _ => Err(unchanged("the launcher chooses the nodes when the job starts")),
     }

@@ -105,7 +105,7 @@ impl Places {
 
     /// The places in which a launcher starts processes, by its command line without the program.
     pub(super) fn ask(around: &impl Surroundings, launch: &Launch) -> Option<Self> {
-        Self::read(&around.ask(&launch.of_places().ok()?, LONGEST).ok()??)
+        Self::read(&around.ask(&launch.of_places().ok()?, LONGEST)?)
     }
 
     /// The hosts of the processes.

@@ -16,7 +16,7 @@ use crate::runs::command::Launch;
 use crate::runs::compare::{self, Lines};
 use crate::runs::files::{self, Files};
 use crate::runs::input::Input;
-use crate::runs::job::{self, Ended, Run};
+use crate::runs::job::{self, Run};
 
 /// The time limit of a baseline run.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -80,7 +80,7 @@ struct Observed {
 
 impl Observed {
     fn failed(&self) -> bool {
-        self.run.ended != Ended::Code(0)
+        !self.run.has_succeeded()
     }
 }
 

@@ -14,7 +14,7 @@ use crate::output::{self, Failure, Progress, Result};
 use crate::run::Inputs;
 use crate::runs::command::{Launch, printed};
 use crate::runs::input::Input;
-use crate::runs::job::{self, Ended};
+use crate::runs::job;
 use crate::store::Key;
 use crate::traffic;
 
@@ -49,11 +49,11 @@ impl Recorded {
         let run = job::run(&words, None, input, longest);
         drop(progress);
         let run = run?;
-        if run.ended != Ended::Code(0) {
+        if !run.has_succeeded() {
             let failure = Failure::new(format!("the recorded run {}", run.end()));
             let failure = match run.ended {
-                Ended::Never(_) => failure.with_hint("--seconds sets this limit"),
-                _ => failure,
+                Err(_) => failure.with_hint("--seconds sets this limit"),
+                Ok(_) => failure,
             };
             return Err(input.explained(failure));
         }

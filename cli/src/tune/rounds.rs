@@ -15,7 +15,7 @@ use crate::output::{Failure, Progress, Result};
 use crate::runs::compare::{self, Lines};
 use crate::runs::files::{self, Files};
 use crate::runs::input::Input;
-use crate::runs::job::{self, Ended};
+use crate::runs::job;
 
 /// A variant is dropped after two rounds if each of its runs is slower by this factor than each run of the best.
 const CLEARLY_BEHIND: f64 = 1.15;
@@ -200,7 +200,7 @@ impl Rounds<'_> {
             (_, Some(regex)) => printed(regex, &run.stdout).or_else(|| printed(regex, &run.stderr)),
         };
         let runs = &mut self.all[at];
-        if run.ended != Ended::Code(0) {
+        if !run.has_succeeded() {
             (runs.dropped, runs.failed) = (Some(format!("it {}", run.end())), true);
         } else if at > 0 && noted.as_ref().is_some_and(|noted| noted.nodes != runs.nodes) {
             let why = "its ranks were not placed as requested";

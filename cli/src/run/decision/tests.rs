@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::io;
 use std::os::unix::fs::PermissionsExt;
 
 use cartograph_core::learn::{Entry, Past, Seen};
@@ -42,9 +41,9 @@ impl Default for Around {
 }
 
 impl Surroundings for Around {
-    fn ask(&self, words: &[OsString], _: Duration) -> io::Result<Option<String>> {
+    fn ask(&self, words: &[OsString], _: Duration) -> Option<String> {
         if words.last().is_some_and(|word| word == "--version") {
-            return Ok(Some(self.version.to_owned()));
+            return Some(self.version.to_owned());
         }
         self.asked.set(self.asked.get() + 1);
         let rank_file = words.iter().filter_map(|word| fs::read_to_string(word).ok());
@@ -63,7 +62,7 @@ impl Surroundings for Around {
                 "{{\"cartograph_where\":{rank},\"size\":16,\"host\":\"n{node}\",\"own_cores\":4,\"cores\":4}}\n"
             ))
         };
-        Ok((0..16).map(line).collect())
+        (0..16).map(line).collect()
     }
 
     fn check_recorder(&self, _: &OsStr) -> output::Result<()> {

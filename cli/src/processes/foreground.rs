@@ -1,26 +1,24 @@
-//! Starts the job: the launcher as a child that inherits everything from this process, and gets its signals.
+//! Runs the job: the launcher as a child that inherits everything from this process, and gets its signals.
 
-mod witness;
-
+use std::cell::Cell;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::panic;
-use std::process::{self, Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{self, Command, Stdio};
+use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
-use nix::sys::signal::{SigSet, Signal, kill, killpg, raise};
+use nix::sys::signal::{SigSet, Signal, kill, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::surroundings::Surroundings;
+use super::witness::Witness;
+use super::{Ended, signals, watched};
 use crate::output::{Failure, say};
-use witness::Witness;
 
 /// Signals that usually end a job.
 const ENDING: [Signal; 4] = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM];
@@ -39,21 +37,17 @@ const OTHERS: [Signal; 6] = [
 const JOB_CONTROL: [Signal; 4] =
     [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU, Signal::SIGCONT];
 
-/// The time that a launcher of `cartograph where` has to end.
-const GRACE: Duration = Duration::from_secs(5);
-
 /// The signals of this process, which are blocked and read from a queue.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     all: SigSet,
 }
 
 /// The end of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
-    Code(u8),
-    Signal(i32),
-    /// The job failed with this exit code after it was sent a signal.
-    Interrupted(u8),
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct JobEnd {
+    pub(crate) ended: Ended,
+    /// True if the job was sent a signal before.
+    pub(crate) after_signal: bool,
 }
 
 /// All signals that are blocked.
@@ -78,23 +72,23 @@ fn under_this(words: &[OsString]) -> Command {
 
 impl Signals {
     /// Blocks signals from now on. Called before any thread is started, since threads inherit the mask.
-    pub(super) fn hold() -> io::Result<Self> {
+    pub(crate) fn hold() -> io::Result<Self> {
         let all = held();
         all.thread_block()?;
         Ok(Self { all })
     }
 
     /// Runs the job; returns when it has ended.
-    pub(super) fn run(&self, words: &[OsString]) -> io::Result<Ended> {
+    pub(crate) fn run(&self, words: &[OsString]) -> io::Result<JobEnd> {
         let mut child = under_this(words).spawn()?;
         let launcher = Pid::from_raw(child.id().cast_signed());
         let mut witness = Witness::start(|| under_this(&[])).ok();
         let queue =
             SignalFd::with_flags(&self.all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        let mut is_interrupted = false;
+        let mut after_signal = false;
         loop {
             if let Some(status) = child.try_wait()? {
-                return Ok(ended(status, is_interrupted));
+                return Ok(JobEnd { ended: status.into(), after_signal });
             }
             stop_with(launcher);
             let age = witness.as_ref().and_then(Witness::age);
@@ -107,7 +101,7 @@ impl Signals {
             if number == Signal::SIGCHLD as i32 {
                 continue;
             }
-            is_interrupted |= !JOB_CONTROL.iter().any(|control| *control as i32 == number);
+            after_signal |= !JOB_CONTROL.iter().any(|control| *control as i32 == number);
             // Launchers abort at a second signal, and leave processes behind.
             let has_it = witness.as_mut().is_some_and(|witness| witness.has(number, launcher));
             if !has_it {
@@ -115,44 +109,27 @@ impl Signals {
             }
         }
     }
-}
 
-impl Surroundings for Signals {
-    /// A signal that would end the job ends this process.
-    fn ask(&self, words: &[OsString], longest: Duration) -> io::Result<Option<String>> {
-        let mut output = tempfile::tempfile()?;
-        let mut command = under_this(words);
-        command.process_group(0);
-        let silent: File = output.try_clone()?;
-        command.stdin(Stdio::null()).stdout(silent).stderr(Stdio::null());
-        let mut child = command.spawn()?;
-        let mut ending: SigSet = ENDING.iter().copied().collect();
-        ending.add(Signal::SIGCHLD);
-        let queue = SignalFd::with_flags(&ending, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        let end = Instant::now() + longest;
-        loop {
-            if let Some(status) = child.try_wait()? {
-                if !status.success() {
-                    return Ok(None);
-                }
-                let mut bytes = Vec::new();
-                output.rewind()?;
-                output.read_to_end(&mut bytes)?;
-                return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                stop(&mut child);
-                return Ok(None);
-            }
-            is_ready(&queue, Some(left.min(Duration::from_millis(200))));
+    /// Runs a command before the job, without input, for at most this long; returns its output if it succeeds. A signal
+    /// that would end the job ends this process.
+    pub(crate) fn ask(&self, words: &[OsString], longest: Duration) -> Option<String> {
+        let ending: SigSet = ENDING.iter().copied().collect();
+        let queue = SignalFd::with_flags(&ending, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK);
+        let queue = queue.ok()?;
+        let (first, count) = (Cell::new(None), Cell::new(0));
+        let signals = || {
             while let Ok(Some(signal)) = queue.read_signal() {
-                if signal.ssi_signo as i32 != Signal::SIGCHLD as i32 {
-                    stop(&mut child);
-                    end_by(signal.ssi_signo as i32);
-                }
+                first.set(first.get().or(Some(signal.ssi_signo as i32)));
+                count.set(count.get() + 1);
             }
+            count.get()
+        };
+        let finished = watched::run(under_this(words).stdin(Stdio::null()), longest, &signals).ok();
+        if let Some(signal) = first.get() {
+            end_by(signal);
         }
+        let has_answered = |finished: &watched::Finished| finished.ended == Some(Ended::Code(0));
+        Some(finished.filter(has_answered)?.stdout)
     }
 }
 
@@ -207,7 +184,7 @@ fn become_job(words: &[OsString]) -> io::Error {
 }
 
 /// Runs the unchanged job if this process panics: a bug of ours must not keep a job from running.
-pub(super) fn become_job_on_panic(words: &[OsString]) {
+pub(crate) fn become_job_on_panic(words: &[OsString]) {
     let words = words.to_vec();
     panic::set_hook(Box::new(move |panicked| {
         say(&format!("internal error; the job runs unchanged. Please report it: {panicked}"));
@@ -218,47 +195,32 @@ pub(super) fn become_job_on_panic(words: &[OsString]) {
 }
 
 /// Exits with the job's exit status if this process panics.
-pub(super) fn end_as_job_on_panic(ended: Ended) {
+pub(crate) fn end_as_job_on_panic(ended: Ended) {
     panic::set_hook(Box::new(move |panicked| {
         say(&format!(
             "internal error; nothing learned from this run. Please report it: {panicked}"
         ));
-        process::exit(match ended {
-            Ended::Code(code) | Ended::Interrupted(code) => code.into(),
-            Ended::Signal(signal) => end_by(signal).into(),
-        });
+        process::exit(end_as(ended).into());
     }));
 }
 
+/// The exit code of this process after a job; a signal that ended the job also ends this process.
+pub(crate) fn end_as(ended: Ended) -> u8 {
+    match ended {
+        Ended::Code(code) => code,
+        Ended::Signal(signal) => end_by(signal),
+    }
+}
+
 /// Ends this process with a signal.
-pub(super) fn end_by(number: i32) -> u8 {
+fn end_by(number: i32) -> u8 {
     if let Ok(signal) = Signal::try_from(number) {
         let _ = raise(signal);
         let mut own = SigSet::empty();
         own.add(signal);
         let _ = own.thread_unblock();
     }
-    128u8.saturating_add(number.clamp(0, 127) as u8)
-}
-
-/// Ends a launcher of `cartograph where`, with all its processes.
-fn stop(child: &mut Child) {
-    let group = Pid::from_raw(child.id().cast_signed());
-    let _ = killpg(group, Signal::SIGTERM);
-    let end = Instant::now() + GRACE;
-    while matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let _ = killpg(group, Signal::SIGKILL);
-    let _ = child.wait();
-}
-
-fn ended(status: ExitStatus, is_interrupted: bool) -> Ended {
-    match (status.code(), status.signal()) {
-        (Some(code), _) if is_interrupted && code != 0 => Ended::Interrupted(code as u8),
-        (Some(code), _) => Ended::Code(code as u8),
-        (None, signal) => Ended::Signal(signal.unwrap_or_default()),
-    }
+    signals::code(number)
 }
 
 #[cfg(test)]
@@ -267,7 +229,7 @@ mod tests {
 
     /// Runs an ignored test of this module in a separate process; returns its exit code and output.
     fn in_a_process(test: &str) -> (Option<i32>, String) {
-        let test = format!("run::start::tests::{test}");
+        let test = format!("processes::foreground::tests::{test}");
         let mut command = Command::new(std::env::current_exe().unwrap());
         let output = command.args(["--ignored", "--exact", "--nocapture", &test]).output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
