@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::Path;
 
-use cartograph_core::launcher::{Kind, Line, Placement};
+use cartograph_core::launcher::{LauncherKind, Line, Placement};
 use cartograph_core::learn::Gain;
 use cartograph_core::machine::Machine;
 use cartograph_core::pmi::Order;
@@ -222,7 +222,7 @@ impl Placer {
                 };
                 // Open MPI 4 has no other way to bind no rank: its rank file has precedence.
                 let text = match (placement.kind, self.cores) {
-                    (Kind::Orterun, Some(cores)) => on_any_core(&text, cores),
+                    (LauncherKind::Orterun, Some(cores)) => on_any_core(&text, cores),
                     _ => text,
                 };
                 output::write(file, &text)?;

@@ -286,8 +286,8 @@ pub(crate) unsafe fn cart_map(
     let grid = Cart::new(dims, &periods, comm.size()?)?;
     let weights = weights::unrecorded_weights(&comm, dims);
     let grid_of = (grid.size(), Some(dims));
-    let found = map::new_rank(&comm, Function::CartCreate, grid_of, |layout, options| {
-        last_plan::plan_grid(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
+    let found = map::new_rank(&comm, Function::CartCreate, grid_of, |machine, options| {
+        last_plan::plan_grid(&Grid::of_cart(&grid, weights.as_deref()), machine, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

@@ -204,8 +204,8 @@ pub(crate) unsafe fn graph_map(
     // SAFETY: the caller's arrays.
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
     let graph = Graph::new(index, edges)?;
-    let found = map::new_rank(&comm, Function::GraphCreate, (nnodes, None), |layout, options| {
-        last_plan::plan_graph(&Csr::from(&graph), layout, options)
+    let found = map::new_rank(&comm, Function::GraphCreate, (nnodes, None), |machine, options| {
+        last_plan::plan_graph(&Csr::from(&graph), machine, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 
 use super::pointers::{flags, input, output};
-use crate::machine::{Kind, MOST_LEVELS, Machine};
+use crate::machine::{LevelKind, MOST_LEVELS, Machine};
 use crate::mapping::{Csr, Grid, Options, Plan, plan_graph, plan_grid};
 use crate::topology::Cart;
 
@@ -100,7 +100,7 @@ impl Problem {
         let ids = |level: &[i64]| level.iter().map(|id| *id as u64).collect::<Vec<u64>>();
         let mut inward = places.chunks_exact(ranks).rev().map(ids);
         let nodes = Machine::from_ids(&inward.next().unwrap_or_default());
-        let machine = inward.try_fold(nodes, |machine, ids| machine.under(Kind::Group, &ids));
+        let machine = inward.try_fold(nodes, |machine, ids| machine.under(LevelKind::Group, &ids));
         Ok(machine.ok_or(Fault::Places)?.without_idle_levels())
     }
 

@@ -32,8 +32,8 @@ pub(crate) fn new_rank(
     let advisor = HostAdvisor(comm);
     let (has_topology, options) = (advisor.has_topology(), settings.options);
     let request = ReorderRequest { reorder: true, distributed: false, has_topology, settings };
-    let layout = machine::known(comm)?;
-    let knowledge = match &layout {
+    let machine = machine::known(comm)?;
+    let knowledge = match &machine {
         None => MachineKnowledge::Unknown,
         Some(runs) if runs.is_flat() => MachineKnowledge::OneNode,
         Some(_) => MachineKnowledge::Known,
@@ -45,13 +45,13 @@ pub(crate) fn new_rank(
     if let Some(decided) = history::decided(comm, dims, decision)? {
         return Ok(or_none(decided.filter(|rank| *rank < vertices)));
     }
-    let layout = match layout.filter(|runs| !runs.is_flat()) {
+    let machine = match machine.filter(|runs| !runs.is_flat()) {
         Some(runs) => runs.machine(),
         // Random reordering ignores the nodes of processes.
         None if options.scramble.is_some() => Machine::one_node(comm.size()? as usize),
         None => return Ok(stay),
     };
-    let plan = plan(&layout, &options);
+    let plan = plan(&machine, &options);
     let Some(old_rank) = plan.old_rank else { return Ok(stay) };
     let found = (0..).zip(old_rank).find(|(_, old)| *old == rank);
     Ok(or_none(found.map(|(new, _)| new)))

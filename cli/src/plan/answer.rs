@@ -19,7 +19,7 @@ use crate::traffic;
 /// A problem with its solution.
 pub(super) struct Solved {
     pub(super) problem: Problem,
-    pub(super) layout: Machine,
+    pub(super) machine: Machine,
     /// The names of the nodes, if known.
     pub(super) names: Option<Vec<String>>,
     pub(super) plan: Plan,
@@ -59,15 +59,15 @@ impl Solved {
         let answer = Answer {
             dims,
             periodic,
-            node_sizes: self.layout.node_sizes(),
-            ranks: self.layout.ranks(),
+            node_sizes: self.machine.node_sizes(),
+            ranks: self.machine.ranks(),
             unit: self.problem.weighs(),
             lower_bound: self.plan.lower_bound,
             before: self.plan.before,
             after: self.plan.after,
             algorithm: self.plan.algorithm,
             seconds: self.seconds,
-            levels: LevelEffect::of(&self.layout, &self.plan),
+            levels: LevelEffect::of(&self.machine, &self.plan),
             weighted: self.plan.weighted.as_ref().map(WeightedEffect::from),
             predicted: self.forecast.as_ref().map_or(&[], |forecast| &forecast.all),
             old_rank: self.plan.old_ranks().collect(),
@@ -78,15 +78,15 @@ impl Solved {
     /// The places of vertices, before and after.
     fn places(&self) -> [VertexPlacement; 2] {
         let after: Vec<i32> = self.plan.old_ranks().collect();
-        let before = VertexPlacement::new(&self.layout, 0..self.plan.vertices);
-        [before, VertexPlacement::new(&self.layout, after.iter().copied())]
+        let before = VertexPlacement::new(&self.machine, 0..self.plan.vertices);
+        [before, VertexPlacement::new(&self.machine, after.iter().copied())]
     }
 
     fn subject(&self) -> String {
-        let above = self.layout.above().iter().zip(self.layout.names()).rev();
+        let above = self.machine.above().iter().zip(self.machine.names()).rev();
         let above: String =
             above.map(|(level, name)| format!(", {} {name}", level.groups())).collect();
-        format!("{} on {}{above}", self.problem, NodeSizes::from(&self.layout))
+        format!("{} on {}{above}", self.problem, NodeSizes::from(&self.machine))
     }
 
     pub(super) fn text(&self) -> String {
@@ -127,11 +127,11 @@ impl Solved {
         let (before, after, bound) = (plan.before, plan.after, plan.lower_bound);
         row("between nodes", before.inter_node_edges, after.inter_node_edges, bound);
         // The busiest node has no fewer edges than the mean.
-        let nodes = self.layout.node_sizes().len() as i64;
+        let nodes = self.machine.node_sizes().len() as i64;
         let mean = bound.div_euclid(nodes) + i64::from(bound.rem_euclid(nodes) > 0);
         row("of the busiest node", before.max_node_edges, after.max_node_edges, mean);
-        let levels = LevelEffect::of(&self.layout, plan).into_iter().enumerate();
-        for (_, level) in levels.filter(|(at, _)| *at != self.layout.above().len()) {
+        let levels = LevelEffect::of(&self.machine, plan).into_iter().enumerate();
+        for (_, level) in levels.filter(|(at, _)| *at != self.machine.above().len()) {
             let LevelEffect { name, before, after, lower_bound, .. } = level;
             row(&format!("between {name}"), before.edges, after.edges, lower_bound);
         }
@@ -139,7 +139,7 @@ impl Solved {
             let WeightedEffect { before, after, lower_bound, .. } = weighted.into();
             row("weighed by distance", before, after, lower_bound);
         }
-        if self.layout.torus().is_some() {
+        if self.machine.torus().is_some() {
             let (before, after) = (plan.links.before, plan.links.after);
             row("times hops", before.inter_node_edges, after.inter_node_edges, 0);
             row("over the busiest link", before.max_node_edges, after.max_node_edges, 0);
@@ -189,7 +189,7 @@ impl Solved {
             before: self.plan.before,
             after: self.plan.after,
             lower_bound: self.plan.lower_bound,
-            levels: LevelEffect::of(&self.layout, &self.plan),
+            levels: LevelEffect::of(&self.machine, &self.plan),
         };
         let figure = match &self.problem {
             Problem::Grid(grid) => {
@@ -205,7 +205,7 @@ impl Solved {
 
     /// A graph's edges between nodes, before and after; `None` if there are too many nodes.
     fn matrices(&self, caption: &Caption, graph: &Csr) -> Option<Figure> {
-        let NodeTraffic { before, after } = NodeTraffic::new(graph, &self.layout, &self.plan);
+        let NodeTraffic { before, after } = NodeTraffic::new(graph, &self.machine, &self.plan);
         Figure::matrices(caption, &before, &after)
     }
 }

@@ -105,9 +105,9 @@ fn rank_file(
     format: Format,
     file: &Path,
 ) -> Result<(String, String)> {
-    let node_of = solved.plan.node_of(&solved.layout);
+    let node_of = solved.plan.node_of(&solved.machine);
     let known = solved.names.as_deref();
-    let names = rank_file::names(arguments.hosts.as_deref(), known, &solved.layout)?;
+    let names = rank_file::names(arguments.hosts.as_deref(), known, &solved.machine)?;
     let mut how = rank_file::usage(format, &file.display().to_string(), &node_of);
     if format.takes_names() && arguments.hosts.is_none() && known.is_none() {
         how += "\n(host names n0, n1, ... are placeholders; pass --hosts)";
@@ -119,7 +119,7 @@ fn rank_file(
 
 fn solve(arguments: &Arguments) -> Result<Solved> {
     let problem = problem::read(arguments)?;
-    let (layout, names) = nodes::layout(arguments, &problem)?;
+    let (machine, names) = nodes::machine_of(arguments, &problem)?;
     let objective = match arguments.objective {
         Figures::Time => Objective::Time,
         Figures::Sum => Objective::Sum,
@@ -134,7 +134,7 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
             Distances::parse(text)
                 .map_err(|error| Failure::usage(format!("--level-weights {error}")))
         })?;
-    if arguments.level_weights.is_some() && layout.above().is_empty() {
+    if arguments.level_weights.is_some() && machine.above().is_empty() {
         return Err(Failure::usage(
             "--level-weights needs a machine with switches; describe it with --layout",
         ));
@@ -143,30 +143,30 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     let options = Options::default().with_objective(objective).with_seconds(seconds);
     let options = options.with_distances(distances).with_stop(stop);
     let progress =
-        Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", layout.ranks()));
+        Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", machine.ranks()));
     let start = Instant::now();
     let forecast = match &problem {
         Problem::Traffic(recorded) => {
             let recording = &recorded.recording;
-            Forecast::new(recording, &layout, &options, arguments.network, MOST_CALLS)
+            Forecast::new(recording, &machine, &options, arguments.network, MOST_CALLS)
         }
         _ => None,
     };
     let plan = match (&problem, &forecast) {
-        (Problem::Grid(grid), _) => plan_grid(grid, &layout, &options),
-        (Problem::Graph { graph, .. }, _) => plan_graph(graph, &layout, &options),
+        (Problem::Grid(grid), _) => plan_grid(grid, &machine, &options),
+        (Problem::Graph { graph, .. }, _) => plan_graph(graph, &machine, &options),
         (Problem::Traffic(_), Some(forecast)) => {
             forecast.gaining().first().map_or(&forecast.all[0], |best| best).plan.clone()
         }
         (Problem::Traffic(recorded), None) => {
-            fewest_bytes(&recorded.recording, recorded.graph(), &layout, &options)
+            fewest_bytes(&recorded.recording, recorded.graph(), &machine, &options)
         }
     };
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
     SEARCHED.store(true, Ordering::Relaxed);
     let stopped = STOPPED.load(Ordering::Relaxed);
-    Ok(Solved { problem, layout, names, plan, forecast, seconds, stopped })
+    Ok(Solved { problem, machine, names, plan, forecast, seconds, stopped })
 }
 
 /// True once a signal has ended the search, and once the search has ended.

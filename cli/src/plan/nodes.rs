@@ -14,7 +14,7 @@ use crate::output::{self, Failure, Result};
 use crate::traffic;
 
 /// The nodes, for at least as many processes as the problem needs, with their names if known.
-pub(super) fn layout(
+pub(super) fn machine_of(
     arguments: &Arguments,
     problem: &Problem,
 ) -> Result<(Machine, Option<Vec<String>>)> {
@@ -33,25 +33,25 @@ pub(super) fn layout(
     }
     match sizes(arguments, arguments.nodes, problem)? {
         Some(sizes) => Ok((Machine::blocks(&sizes), None)),
-        None => named_layout(arguments.layout.as_deref(), problem),
+        None => named_machine(arguments.layout.as_deref(), problem),
     }
 }
 
 /// The nodes of `--layout` or, without it, of the recording.
-fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Machine, Option<Vec<String>>)> {
+fn named_machine(text: Option<&str>, problem: &Problem) -> Result<(Machine, Option<Vec<String>>)> {
     let Some(text) = text else {
         let Problem::Traffic(recorded) = problem else {
             return Err(Failure::usage(
                 "specify the machine: --nodes and --ppn, --node-sizes or --layout",
             ));
         };
-        let (layout, names) = traffic::layout(&recorded.recording).ok_or_else(|| {
+        let (machine, names) = traffic::machine_of(&recorded.recording).ok_or_else(|| {
             Failure::new(
                 "parts of the recording are missing, so the nodes of some ranks are unknown; specify them with --nodes \
                  and --ppn, --node-sizes or --layout",
             )
         })?;
-        return Ok((layout, Some(names)));
+        return Ok((machine, Some(names)));
     };
     let mut names: Option<Vec<String>> = None;
     let read = |file: &str| {
@@ -61,12 +61,12 @@ fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Machine, Optio
         names = Some(words.map(str::to_owned).collect());
         Ok(text)
     };
-    let layout = Machine::written(text, problem.vertices(), read)
+    let machine = Machine::written(text, problem.vertices(), read)
         .map_err(|error| Failure::usage(format!("--layout: {error}")))?;
     for name in names.iter().flatten() {
         check_name(name).map_err(|what| Failure::usage(format!("--layout {text}: {what}")))?;
     }
-    Ok((layout, names))
+    Ok((machine, names))
 }
 
 /// The number of processes of each node, if given as numbers. If only the processes per node are given, there are
@@ -143,24 +143,24 @@ fn addressed(
     problem: &Problem,
 ) -> Result<(Machine, Option<Vec<String>>)> {
     let file = arguments.layout.as_deref().unwrap_or_default();
-    let (layout, names) = nodes(map, arguments, problem)?;
+    let (machine, names) = nodes(map, arguments, problem)?;
     let name = |node: u32| names.as_ref().map(|names| names[node as usize].as_str());
     let address =
         |(rank, node): (usize, &u32)| map.at(name(*node).map_or(0, host_number), Some(rank));
-    let addresses = layout.nodes().iter().enumerate().map(address);
+    let addresses = machine.nodes().iter().enumerate().map(address);
     let missing = addresses.clone().position(|address| address == ReportedAddress::Nothing);
     if let Some(rank) = missing.filter(|_| !map.is_empty()) {
         return Err(wrong(
             file,
-            &match name(layout.nodes()[rank]) {
+            &match name(machine.nodes()[rank]) {
                 Some(name) if map.is_distinct() => format!("the host {name} is not in it"),
                 _ => format!("rank {rank} is not in it"),
             },
         ));
     }
-    let known = layout.addressed(addresses, map.is_distinct());
-    let layout = known.map_err(|why| wrong(file, &format!("the node's address {why}")))?;
-    Ok((layout.without_idle_levels(), names))
+    let known = machine.addressed(addresses, map.is_distinct());
+    let machine = known.map_err(|why| wrong(file, &format!("the node's address {why}")))?;
+    Ok((machine.without_idle_levels(), names))
 }
 
 /// The nodes, and their names if known.
@@ -184,12 +184,12 @@ fn nodes(
             Ok((Machine::blocks(&sizes), Some(names)))
         }
         (None, None, Problem::Traffic(recorded)) => {
-            let (layout, names) = traffic::layout(&recorded.recording).ok_or_else(|| {
+            let (machine, names) = traffic::machine_of(&recorded.recording).ok_or_else(|| {
                 Failure::new(
                     "parts of the recording are missing, so the nodes of some ranks are unknown",
                 )
             })?;
-            Ok((layout, Some(names)))
+            Ok((machine, Some(names)))
         }
         (sizes, ..) => Err(Failure::usage(format!(
             "--layout {} describes the network; also pass {}",

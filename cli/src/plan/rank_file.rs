@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use cartograph_core::launcher::placement::Passing;
-use cartograph_core::launcher::{Format, Kind, Placement};
+use cartograph_core::launcher::{Format, LauncherKind, Placement};
 use cartograph_core::machine::Machine;
 
 use crate::hosts::Hosts;
@@ -39,11 +39,11 @@ fn most(node_of: &[u32]) -> usize {
 }
 
 /// The launcher for a file format, and its arguments.
-fn launcher(format: Format) -> (Kind, &'static str) {
+fn launcher(format: Format) -> (LauncherKind, &'static str) {
     match format {
-        Format::Openmpi => (Kind::Prterun, "mpiexec"),
-        Format::Slurm | Format::Cray => (Kind::Srun, "srun"),
-        Format::Flux => (Kind::Flux, "flux run"),
+        Format::Openmpi => (LauncherKind::Prterun, "mpiexec"),
+        Format::Slurm | Format::Cray => (LauncherKind::Srun, "srun"),
+        Format::Flux => (LauncherKind::Flux, "flux run"),
     }
 }
 

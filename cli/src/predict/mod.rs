@@ -89,7 +89,7 @@ impl Forecast {
         }
         let candidates = candidates::fewest(candidates, kept);
         let program = program::of(recording, each)?;
-        let recorded = if told.is_none() { traffic::layout(recording) } else { None };
+        let recorded = if told.is_none() { traffic::machine_of(recording) } else { None };
         let fitted = recorded.and_then(|(machine, _)| network(recording, &machine, options.stop));
         let origin = match (told, &fitted) {
             (Some(_), _) => "from --network",
@@ -223,7 +223,7 @@ fn above(machine: &Machine) -> Vec<Vec<u32>> {
 
 /// The link between nodes that best reproduces a recorded run, if the nodes of its processes are known.
 pub(crate) fn link(recording: &Recording) -> Option<Link> {
-    let (machine, _) = traffic::layout(recording)?;
+    let (machine, _) = traffic::machine_of(recording)?;
     network(recording, &machine, Stop::default()).map(|network| network.between[0])
 }
 

@@ -85,7 +85,7 @@ impl Lesson {
             }
         };
         let (machine, names) =
-            traffic::layout(&recording).ok_or("the nodes of its processes are unknown")?;
+            traffic::machine_of(&recording).ok_or("the nodes of its processes are unknown")?;
         if names.len() < 2 {
             if self.relayed.is_some() {
                 let note = |entry: &mut Entry| entry.nodes = nodes_of_ranks(&machine);
@@ -225,7 +225,7 @@ impl Lesson {
             (Some(assumed), _) => {
                 let size = assumed.own.ranks();
                 let recording = recording.as_ref().filter(|recording| recording.size == size);
-                let seen = recording.and_then(traffic::layout);
+                let seen = recording.and_then(traffic::machine_of);
                 let is_there =
                     seen.is_none_or(|(machine, names)| assumed.are(None, &machine, &names));
                 // The placement may have made it fail.

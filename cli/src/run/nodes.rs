@@ -3,7 +3,7 @@
 use std::env;
 use std::time::Duration;
 
-use cartograph_core::launcher::{Kind, Line, Role};
+use cartograph_core::launcher::{LauncherKind, Line, Role};
 use cartograph_core::learn::digest;
 use cartograph_core::machine::Machine;
 
@@ -170,12 +170,12 @@ fn allocated(line: &Line, around: &impl Surroundings) -> Result<Option<usize>, S
     }
     let count = |text: String| text.trim().parse().ok();
     match line.launcher.kind {
-        Kind::Srun if env::var_os("SLURM_HOSTFILE").is_some() => Ok(None),
-        Kind::Srun => {
+        LauncherKind::Srun if env::var_os("SLURM_HOSTFILE").is_some() => Ok(None),
+        LauncherKind::Srun => {
             let set = ["SLURM_JOB_NUM_NODES", "SLURM_NNODES"];
             Ok(set.iter().find_map(|name| count(env::var(name).ok()?)))
         }
-        Kind::Flux => {
+        LauncherKind::Flux => {
             let words = [&line.start[..1], &["getattr".into(), "size".into()]].concat();
             Ok(around.ask(&words, PATIENCE).and_then(count))
         }

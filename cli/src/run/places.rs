@@ -124,7 +124,7 @@ impl Places {
             (place.cartograph_where, NodeIdentity { name: host, address })
         };
         let hosts: BTreeMap<u32, NodeIdentity> = self.0.iter().map(node).collect();
-        traffic::layout(&Recording { size: self.ranks(), hosts, ..Recording::default() })
+        traffic::machine_of(&Recording { size: self.ranks(), hosts, ..Recording::default() })
     }
 
     /// True if each rank is on its intended node, and may use at least as many cores as in the default order.

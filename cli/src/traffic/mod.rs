@@ -56,7 +56,7 @@ pub(crate) fn graph(recording: &Recording) -> (Csr, &'static str) {
 
 /// The machine on which the processes ran, with the names of the nodes and the switches reported by the launcher;
 /// `None` if a part is missing.
-pub(crate) fn layout(recording: &Recording) -> Option<(Machine, Vec<String>)> {
+pub(crate) fn machine_of(recording: &Recording) -> Option<(Machine, Vec<String>)> {
     if recording.missing() > 0 {
         return None;
     }
@@ -68,17 +68,17 @@ pub(crate) fn layout(recording: &Recording) -> Option<(Machine, Vec<String>)> {
             names.len() as u64 - 1
         })
     };
-    let layout = Machine::from_ids(&recording.hosts.values().map(node_of).collect::<Vec<_>>());
+    let machine = Machine::from_ids(&recording.hosts.values().map(node_of).collect::<Vec<_>>());
     let address = |host: &NodeIdentity| match &host.address {
         None => ReportedAddress::Nothing,
         Some(Address { path, pattern }) => ReportedAddress::slurm(Some(path), Some(pattern)),
     };
-    let layout = match layout.addressed(recording.hosts.values().map(address), true) {
+    let machine = match machine.addressed(recording.hosts.values().map(address), true) {
         Ok(found) => found.without_idle_levels(),
         Err(why) => {
             output::say(&format!("SLURM_TOPOLOGY_ADDR in the recording {why}: switches ignored"));
-            layout
+            machine
         }
     };
-    Some((layout, names))
+    Some((machine, names))
 }

@@ -97,9 +97,9 @@ fn sum<'a>(edges: impl Iterator<Item = &'a Edge>) -> Count {
 
 fn text(recording: &Recording) -> String {
     let mut text = format!("{}: {}", recording.program, processes(recording.size as usize));
-    let layout = super::layout(recording);
-    if let Some((layout, _)) = &layout {
-        let _ = write!(text, " on {}", NodeSizes::from(layout));
+    let machine = super::machine_of(recording);
+    if let Some((machine, _)) = &machine {
+        let _ = write!(text, " on {}", NodeSizes::from(machine));
     }
     let _ = writeln!(text, ", {}", recording.mpi);
     if let Some(first) = recording.first_missing() {
@@ -123,10 +123,10 @@ fn text(recording: &Recording) -> String {
     if own.messages > 0 {
         let _ = writeln!(text, "sent to themselves: {}", Messages(own));
     }
-    if let Some((layout, names)) = &layout {
-        nodes(&mut text, &others, layout, names);
+    if let Some((machine, names)) = &machine {
+        nodes(&mut text, &others, machine, names);
     }
-    pairs(&mut text, others, layout.as_ref());
+    pairs(&mut text, others, machine.as_ref());
     waits(&mut text, recording);
     for topology in &recording.topologies {
         grid(&mut text, topology);
@@ -176,7 +176,7 @@ fn nodes(text: &mut String, others: &[&Edge], machine: &Machine, names: &[String
 }
 
 /// Lists the pairs of ranks with the most traffic.
-fn pairs(text: &mut String, mut others: Vec<&Edge>, layout: Option<&(Machine, Vec<String>)>) {
+fn pairs(text: &mut String, mut others: Vec<&Edge>, machine: Option<&(Machine, Vec<String>)>) {
     others.sort_by_key(|edge| std::cmp::Reverse((edge.count.bytes, edge.count.messages)));
     if others.is_empty() {
         return;
@@ -185,8 +185,8 @@ fn pairs(text: &mut String, mut others: Vec<&Edge>, layout: Option<&(Machine, Ve
     for edge in others.iter().take(MOST_LISTED) {
         let pair = format!("{} -> {}", edge.from, edge.to);
         let _ = write!(text, "  {pair:<16} {}", Messages(edge.count));
-        if let Some((layout, names)) = layout {
-            let name = |rank: u32| &names[layout.nodes()[rank as usize] as usize];
+        if let Some((machine, names)) = machine {
+            let name = |rank: u32| &names[machine.nodes()[rank as usize] as usize];
             match (name(edge.from), name(edge.to)) {
                 (from, to) if from == to => drop(write!(text, ", in {from}")),
                 (from, to) => drop(write!(text, ", {from} -> {to}")),
@@ -239,12 +239,12 @@ fn draw(recording: &Recording) -> Result<String> {
     let (count, group, what): (usize, Vec<u32>, _) = if size <= MOST_DRAWN {
         (size, (0..recording.size).collect(), "rank")
     } else {
-        let (layout, names) = super::layout(recording).ok_or_else(|| {
+        let (machine, names) = super::machine_of(recording).ok_or_else(|| {
             Failure::new(format!(
                 "{size} ranks are too many to be drawn, and parts are missing, so their nodes are unknown"
             ))
         })?;
-        (names.len(), layout.nodes().to_vec(), "node")
+        (names.len(), machine.nodes().to_vec(), "node")
     };
     let (graph, unit) = super::graph(recording);
     let mut matrix = vec![vec![0i64; count]; count];

@@ -15,7 +15,7 @@ use crate::runs::command::{Launch, printed};
 use crate::runs::job;
 use crate::store::{Key, Store};
 pub(crate) use arguments::Arguments;
-use rounds::{Difference, Outcome, Runs, names};
+use rounds::{Difference, Outcome, TrialRuns, names};
 
 /// The settings that reorder ranks at random, without and with rank 0, and their descriptions.
 const SCRAMBLES: [(&str, &str); 2] = [
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     exec::check(launch.program(), arguments.mpi.as_deref())?;
     job::end_jobs_when_interrupted();
     let key = Key::of(&launch, None).ok();
-    let mut runs = Runs::baseline(arguments, launch)?;
+    let mut runs = TrialRuns::baseline(arguments, launch)?;
     let reach = if arguments.always { "always" } else { "all" };
     let found = find(&mut runs, reach, arguments.runs);
     runs.rewrite()?;
@@ -72,7 +72,7 @@ struct Found {
 }
 
 /// Finds out whether the program works; a failure if this cannot be determined.
-fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<Found> {
+fn find(runs: &mut TrialRuns, reach: &str, count: u64) -> Result<Found> {
     // Even if the output cannot be compared, a failed run is a finding.
     let mut doubt = without_moves(runs)?;
     let mut moved: [BTreeSet<Function>; 2] = Default::default();
@@ -156,7 +156,7 @@ impl Fault {
 
 /// Runs the program under Cartograph without reordering and, if it works around the MPI's pairing, with that pairing.
 /// Returns why its output cannot be compared.
-fn without_moves(runs: &mut Runs) -> Result<Option<String>> {
+fn without_moves(runs: &mut TrialRuns) -> Result<Option<String>> {
     let shown = "no reordering";
     let mut outcome = runs.examine("off", shown)?;
     if matches!(outcome, Outcome::Differs(..) | Outcome::Fails(..)) {
@@ -185,7 +185,7 @@ fn without_moves(runs: &mut Runs) -> Result<Option<String>> {
 
 /// Finds out after which constructors the program uses stale ranks, and which setting it works with.
 fn blame(
-    runs: &mut Runs,
+    runs: &mut TrialRuns,
     reach: &str,
     word: &str,
     by: &[Function],

@@ -14,13 +14,13 @@ const MOST_BYTES: u64 = 1 << 28;
 const MOST_ENTRIES: usize = 10_000;
 
 /// A directory for runs.
-pub(super) struct Place {
+pub(super) struct WorkDirectory {
     original: PathBuf,
     /// The copy is next to the original, so that relative paths to the outside remain valid.
     copy: Option<TempDir>,
 }
 
-impl Place {
+impl WorkDirectory {
     /// A copy of a directory, or the directory itself.
     pub(super) fn new(original: PathBuf, is_copied: bool) -> Result<Self> {
         if !is_copied {

@@ -10,7 +10,7 @@ use tempfile::{Builder, TempDir};
 
 use super::arguments::Arguments;
 use super::moves::Moves;
-use super::place::Place;
+use super::place::WorkDirectory;
 use crate::output::{self, Failure, Progress, Result};
 use crate::runs::command::Launch;
 use crate::runs::compare::{self, Lines};
@@ -47,11 +47,11 @@ pub(super) struct Difference {
     pub(super) ignorable: Option<String>,
 }
 
-pub(super) struct Runs<'a> {
+pub(super) struct TrialRuns<'a> {
     arguments: &'a Arguments,
     launch: Launch,
     input: Input,
-    place: Place,
+    place: WorkDirectory,
     /// The directory for the reports of runs, which all nodes share.
     reports: TempDir,
     /// True if a run left too many files to compare.
@@ -84,12 +84,12 @@ impl Observed {
     }
 }
 
-impl<'a> Runs<'a> {
+impl<'a> TrialRuns<'a> {
     /// Runs the program twice without Cartograph, to learn its output and what differs from run to run.
     pub(super) fn baseline(arguments: &'a Arguments, launch: Launch) -> Result<Self> {
         let root = env::current_dir()
             .map_err(|error| Failure::new(format!("cannot find the working directory: {error}")))?;
-        let place = Place::new(root, !arguments.in_place)?;
+        let place = WorkDirectory::new(root, !arguments.in_place)?;
         output::print(place.text())?;
         let reports = Builder::new().prefix(".cartograph-").tempdir_in(place.for_reports());
         let reports = reports.or_else(|_| tempfile::tempdir()).map_err(|error| {

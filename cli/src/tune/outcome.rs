@@ -11,7 +11,7 @@ use cartograph_core::replay::Link;
 use serde_json::{Value, json};
 
 use super::recorded::Recorded;
-use super::rounds::{Measured, Runs, Time};
+use super::rounds::{Measured, Time, VariantRuns};
 use crate::arms::{Arm, Means, RankFile, Start, faster};
 use crate::output::{self, Failure, Result};
 use crate::predict::Forecast;
@@ -216,12 +216,12 @@ impl Measured {
         }
         let gains = self.all[1..].iter();
         let gains = gains.map(|runs| Some((runs, paired_gain(baseline, &runs.times, SHOWN)?)));
-        let mut gains: Vec<(&Runs, Gain)> = gains.flatten().collect();
+        let mut gains: Vec<(&VariantRuns, Gain)> = gains.flatten().collect();
         gains.sort_by(|(_, one), (_, other)| other.mean.total_cmp(&one.mean));
         let tests = self.all[1..].iter().filter(|runs| runs.start.is_some()).count();
         let left = || gains.iter().filter(|(runs, _)| runs.dropped.is_none());
         let sure = left().find(|(runs, _)| is_faster(baseline, &runs.times, tests));
-        let count = |runs: &Runs| baseline.len() + runs.times.len();
+        let count = |runs: &VariantRuns| baseline.len() + runs.times.len();
         let mut words = match (&sure, left().find(|(_, gain)| gain.most > LEAST_GAIN)) {
             (Some((runs, gain)), _) => faster(&runs.arm.order, gain, count(runs)),
             (None, Some((runs, Gain { mean, least, most, .. }))) => format!(
@@ -233,7 +233,7 @@ impl Measured {
             _ => "no variant is faster than the default order".to_owned(),
         };
         let least = sure.as_ref().map_or(LEAST_GAIN, |(_, gain)| gain.mean);
-        let differs = |(runs, gain): &&(&Runs, Gain)| runs.differs && gain.mean > least;
+        let differs = |(runs, gain): &&(&VariantRuns, Gain)| runs.differs && gain.mean > least;
         if let Some((runs, gain)) = gains.iter().find(differs) {
             let hint = match &runs.ignorable {
                 Some(options) => format!(

@@ -60,7 +60,7 @@ impl Recorded {
         let recording = traffic::read(&directory).map_err(|failure| {
             failure.with_hint("is TMPDIR shared by all nodes? set it to a directory that is")
         })?;
-        let (machine, names) = traffic::layout(&recording).ok_or_else(|| {
+        let (machine, names) = traffic::machine_of(&recording).ok_or_else(|| {
             Failure::new("parts of the recording are missing: is the directory for temporary files shared by all nodes? \
                           set TMPDIR to one that is")
         })?;

@@ -41,7 +41,7 @@ pub(super) struct Options {
 }
 
 /// A variant with its runs.
-pub(super) struct Runs {
+pub(super) struct VariantRuns {
     pub(super) arm: Arm,
     /// Its start, unless it cannot be run.
     pub(super) start: Option<Start>,
@@ -75,7 +75,7 @@ pub(super) struct Measured {
     /// The time that is compared.
     pub(super) time: Time,
     /// The first is the baseline.
-    pub(super) all: Vec<Runs>,
+    pub(super) all: Vec<VariantRuns>,
     /// The variant of each completed run, in order, and its time from `MPI_Init` to `MPI_Finalize`.
     pub(super) ended: Vec<(usize, f64)>,
     /// True if there are too many files to compare.
@@ -100,7 +100,7 @@ pub(super) fn run(
         let failed = dropped.is_some();
         let (times, lines, start) = (Vec::new(), Vec::new(), start.ok());
         let (differs, ignorable) = (false, None);
-        Runs { arm, start, nodes, times, lines, dropped, differs, failed, ignorable }
+        VariantRuns { arm, start, nodes, times, lines, dropped, differs, failed, ignorable }
     };
     let mut rounds = Rounds {
         options,
@@ -133,7 +133,7 @@ struct Rounds<'a> {
     /// The directory in which processes write their run times.
     clock: PathBuf,
     time: Time,
-    all: Vec<Runs>,
+    all: Vec<VariantRuns>,
     ended: Vec<(usize, f64)>,
 }
 
@@ -164,7 +164,7 @@ impl Rounds<'_> {
 
     /// Runs one of the remaining variants of a round.
     fn run_once(&mut self, at: usize, round: u32, left: usize) -> Result<()> {
-        let Runs { arm, start, .. } = &self.all[at];
+        let VariantRuns { arm, start, .. } = &self.all[at];
         let Some(start) = start else { return Ok(()) };
         let command = start.words(&["--clock".into(), self.clock.clone().into()])?;
         let number = self.numbered(round, left);
@@ -225,7 +225,7 @@ impl Rounds<'_> {
     /// "run 2 of 10", or fewer if variants are dropped.
     fn numbered(&self, round: u32, left: usize) -> String {
         let done: usize = self.all.iter().map(|runs| runs.times.len()).sum();
-        let is_left = |runs: &&Runs| runs.dropped.is_none();
+        let is_left = |runs: &&VariantRuns| runs.dropped.is_none();
         let rounds = (self.options.runs - round - 1) as usize;
         let all = done + left + rounds * self.all.iter().filter(is_left).count();
         format!("run {} of {all}", done + 1)

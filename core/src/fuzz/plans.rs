@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use crate::machine::{Kind, Level, Machine};
+use crate::machine::{Level, LevelKind, Machine};
 use crate::mapping::{Adjacency, Cost, Csr, Distances, Grid, Objective, Offset, Options, Plan};
 use crate::mapping::{Scramble, plan_graph, plan_grid};
 
@@ -30,12 +30,12 @@ fn any_grid(u: &mut Unstructured) -> Result<()> {
         stencil.push(Offset { by, weight: any_weight(u, Grid::most_weight(cells))? });
     }
     let grid = Grid::new(dims, periodic, stencil);
-    let layout = any_layout(u, cells)?;
+    let machine = any_machine(u, cells)?;
     let options = any_options(u)?;
-    let plan = plan_grid(&grid, &layout, &options);
-    check(&grid, &layout, &options, &plan);
+    let plan = plan_grid(&grid, &machine, &options);
+    check(&grid, &machine, &options, &plan);
     if u.ratio(1, 8)? {
-        assert_eq!(plan, plan_grid(&grid, &layout, &options));
+        assert_eq!(plan, plan_grid(&grid, &machine, &options));
     }
     Ok(())
 }
@@ -47,7 +47,7 @@ pub fn graph(data: &[u8]) {
 
 fn any_graph(u: &mut Unstructured) -> Result<()> {
     let vertices = u.int_in_range(0..=MOST)?;
-    let layout = any_layout(u, vertices)?;
+    let machine = any_machine(u, vertices)?;
     let options = any_options(u)?;
     let mut edges = Vec::new();
     if let Some(last) = (vertices as u32).checked_sub(1) {
@@ -60,10 +60,10 @@ fn any_graph(u: &mut Unstructured) -> Result<()> {
         }
     }
     let graph = Csr::from_edges(vertices, edges.iter().copied());
-    let plan = plan_graph(&graph, &layout, &options);
-    check(&graph, &layout, &options, &plan);
+    let plan = plan_graph(&graph, &machine, &options);
+    check(&graph, &machine, &options, &plan);
     if edges.len() % 8 == 0 {
-        assert_eq!(plan, plan_graph(&graph, &layout, &options));
+        assert_eq!(plan, plan_graph(&graph, &machine, &options));
     }
     Ok(())
 }
@@ -74,11 +74,11 @@ fn any_weight(u: &mut Unstructured, most: i64) -> Result<i64> {
 }
 
 /// Nodes for at least `vertices` vertices, and perhaps a level below.
-fn any_layout(u: &mut Unstructured, vertices: usize) -> Result<Machine> {
+fn any_machine(u: &mut Unstructured, vertices: usize) -> Result<Machine> {
     let ranks = vertices + if u.ratio(1, 4)? { u.int_in_range(0..=20)? } else { 0 };
     let nodes = u.int_in_range(1..=20u64)?;
     let size = u.int_in_range(1..=40u64)?;
-    let layout = match u.int_in_range(0..=2)? {
+    let machine = match u.int_in_range(0..=2)? {
         0 => Machine::from_ids(&(0..ranks as u64).map(|rank| rank / size).collect::<Vec<_>>()),
         1 => Machine::from_ids(&(0..ranks as u64).map(|rank| rank % nodes).collect::<Vec<_>>()),
         _ => {
@@ -88,16 +88,16 @@ fn any_layout(u: &mut Unstructured, vertices: usize) -> Result<Machine> {
     };
     let above = u.int_in_range(0..=3u64)?;
     let group = |node: &u32| u64::from(*node) % above.max(1);
-    let ids: Vec<u64> = layout.nodes().iter().map(group).collect();
-    let layout = match above {
-        0 => layout,
-        _ => layout.under(Kind::Switch, &ids).expect("nodes are whole").without_idle_levels(),
+    let ids: Vec<u64> = machine.nodes().iter().map(group).collect();
+    let machine = match above {
+        0 => machine,
+        _ => machine.under(LevelKind::Switch, &ids).expect("nodes are whole").without_idle_levels(),
     };
     let below = u.int_in_range(0..=4u64)?;
     Ok(match below {
-        0 | 1 => layout,
-        _ => layout.with_level(
-            Kind::Numa,
+        0 | 1 => machine,
+        _ => machine.with_level(
+            LevelKind::Numa,
             &(0..ranks as u64).map(|rank| rank % below).collect::<Vec<_>>(),
         ),
     })

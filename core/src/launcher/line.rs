@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use super::options::{Options, Role, Values};
-use super::table::{Kind, Launcher, named};
+use super::table::{Launcher, LauncherKind, named};
 
 /// An option on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,7 +158,8 @@ impl Line {
     pub fn chooses_nodes(&self) -> bool {
         let is_named = self.options.iter().any(|given| given.role == Role::Hosts);
         let is_prun = self.start.iter().any(|word| word.as_encoded_bytes().ends_with(b"prun"));
-        let chooses = matches!(self.launcher.kind, Kind::Srun | Kind::Flux) || is_prun;
+        let chooses =
+            matches!(self.launcher.kind, LauncherKind::Srun | LauncherKind::Flux) || is_prun;
         chooses && !is_named
     }
 
@@ -166,7 +167,8 @@ impl Line {
     pub fn most_nodes(&self, variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
         let given = self.options.iter().rev().find(|given| given.role == Role::Nodes);
         let given = given.and_then(|given| given.value.clone());
-        let of_slurm = || variable("SLURM_NNODES").filter(|_| self.launcher.kind == Kind::Srun);
+        let of_slurm =
+            || variable("SLURM_NNODES").filter(|_| self.launcher.kind == LauncherKind::Srun);
         let nodes = given.or_else(of_slurm);
         // 4, or 2-4.
         let nodes = nodes.and_then(|nodes| nodes.rsplit('-').next()?.parse().ok());

@@ -24,4 +24,4 @@ pub use line::Line;
 pub use options::{Options, Role, Values};
 #[cfg(feature = "cli")]
 pub use placement::Placement;
-pub use table::{Kind, Launcher, named};
+pub use table::{Launcher, LauncherKind, named};

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use super::format::Format;
 use super::line::{CORES, Given, Line, MAPPING, of_parameter, with_value};
 use super::options::Role;
-use super::table::Kind;
+use super::table::LauncherKind;
 
 /// Why a launcher cannot place ranks with this command line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +32,7 @@ pub struct Placement {
     /// The format of its rank file.
     pub format: Format,
     /// The launcher.
-    pub kind: Kind,
+    pub kind: LauncherKind,
     /// True if ranks may use all cores of their node.
     pub unbound: bool,
     /// The variables that place ranks as options do, with their values.
@@ -52,7 +52,7 @@ impl Line {
     /// True if relays of PMI can give this launcher's processes other ranks: no file is needed then.
     pub fn takes_relays(&self) -> bool {
         let mut words = self.options.iter().flat_map(|given| &given.words);
-        matches!(self.launcher.kind, Kind::Hydra | Kind::IntelHydra)
+        matches!(self.launcher.kind, LauncherKind::Hydra | LauncherKind::IntelHydra)
             && !words.any(|word| word == "-pmi-port")
     }
 
@@ -70,9 +70,11 @@ impl Line {
         let kind = self.launcher.kind;
         let format = match kind {
             _ if mpi.contains("CRAY MPICH") => Format::Cray,
-            Kind::Orterun | Kind::Prterun => Format::Openmpi,
-            Kind::Hydra | Kind::IntelHydra => return Err(Obstacle::Port(self.launcher.name)),
-            Kind::Srun => {
+            LauncherKind::Orterun | LauncherKind::Prterun => Format::Openmpi,
+            LauncherKind::Hydra | LauncherKind::IntelHydra => {
+                return Err(Obstacle::Port(self.launcher.name));
+            }
+            LauncherKind::Srun => {
                 let given = self.options.iter().find(|given| given.role == Role::Management);
                 let said = given.and_then(|given| given.value.clone());
                 let said = said.or_else(|| environment("SLURM_MPI_TYPE")).unwrap_or_default();
@@ -81,8 +83,8 @@ impl Line {
                 }
                 Format::Slurm
             }
-            Kind::Flux => Format::Flux,
-            Kind::Jsrun | Kind::Aprun | Kind::Pals => {
+            LauncherKind::Flux => Format::Flux,
+            LauncherKind::Jsrun | LauncherKind::Aprun | LauncherKind::Pals => {
                 return Err(Obstacle::NoOption(self.launcher.name));
             }
         };
@@ -108,8 +110,8 @@ impl Line {
     /// those of the environment.
     fn variables(&self, environment: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
         let starts: &[&str] = match self.launcher.kind {
-            Kind::Orterun => &["OMPI_MCA_"],
-            Kind::Prterun => &["PRTE_MCA_", "OMPI_MCA_"],
+            LauncherKind::Orterun => &["OMPI_MCA_"],
+            LauncherKind::Prterun => &["PRTE_MCA_", "OMPI_MCA_"],
             _ => &[],
         };
         let set = |name: &str| {
@@ -134,7 +136,7 @@ impl Line {
         processes: usize,
     ) -> Self {
         let Placement { format, kind, unbound, variables: unset } = placement;
-        let unbinds = *kind == Kind::Prterun && *unbound;
+        let unbinds = *kind == LauncherKind::Prterun && *unbound;
         let is_replaced =
             |given: &Given| format.replaces(given.role) || unbinds && given.role == Role::Binding;
         let (replaced, kept): (Vec<Given>, Vec<Given>) =
@@ -149,7 +151,7 @@ impl Line {
         let variables_say = unset.iter().map(|(_, value)| value.as_str());
         if options_say.chain(variables_say).any(oversubscribes) {
             match kind {
-                Kind::Prterun => {
+                LauncherKind::Prterun => {
                     options.iter_mut().rev().take(1).for_each(|last| last.push(":oversubscribe"))
                 }
                 _ => options.push("--oversubscribe".into()),
@@ -176,7 +178,7 @@ impl Line {
 
 impl Placement {
     /// A placement by this launcher with nothing else that places ranks.
-    pub const fn of(format: Format, kind: Kind) -> Self {
+    pub const fn of(format: Format, kind: LauncherKind) -> Self {
         Self { format, kind, unbound: false, variables: Vec::new() }
     }
 
@@ -188,7 +190,7 @@ impl Placement {
             word
         };
         let (variables, options) = match self.format {
-            Format::Openmpi if self.kind == Kind::Orterun => {
+            Format::Openmpi if self.kind == LauncherKind::Orterun => {
                 (vec![], vec!["--rankfile".into(), file.into()])
             }
             Format::Openmpi => (vec![], vec!["--map-by".into(), joined("rankfile:file=")]),

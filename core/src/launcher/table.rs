@@ -4,7 +4,7 @@ use super::options::{self, Options};
 
 /// The kinds of launchers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum LauncherKind {
     /// MPICH's, which MVAPICH uses as well.
     Hydra,
     /// Intel MPI's Hydra, with other options.
@@ -29,7 +29,7 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Launcher {
     /// The kind.
-    pub kind: Kind,
+    pub kind: LauncherKind,
     /// The name for messages.
     pub name: &'static str,
     /// The file names of its command, up to the first dot: `mpiexec.hydra` and `mpiexec.mpich` are `mpiexec`.
@@ -51,7 +51,7 @@ pub struct Launcher {
 
 /// A launcher that is recognized by its command alone.
 const PLAIN: Launcher = Launcher {
-    kind: Kind::Hydra,
+    kind: LauncherKind::Hydra,
     name: "",
     commands: &[],
     subcommand: None,
@@ -65,7 +65,7 @@ const PLAIN: Launcher = Launcher {
 /// All launchers. Among those with the same command, the first that matches counts.
 pub const ALL: &[Launcher] = &[
     Launcher {
-        kind: Kind::Pals,
+        kind: LauncherKind::Pals,
         name: "PALS' mpiexec",
         commands: &["mpiexec", "mpirun"],
         prints: &["PALS", "mpiexec version"],
@@ -75,7 +75,7 @@ pub const ALL: &[Launcher] = &[
         ..PLAIN
     },
     Launcher {
-        kind: Kind::IntelHydra,
+        kind: LauncherKind::IntelHydra,
         name: "Intel MPI's mpiexec",
         commands: &["mpiexec", "mpirun"],
         prints: &["Intel(R) MPI Library"],
@@ -84,7 +84,7 @@ pub const ALL: &[Launcher] = &[
         ..PLAIN
     },
     Launcher {
-        kind: Kind::Hydra,
+        kind: LauncherKind::Hydra,
         name: "MPICH's mpiexec",
         commands: &["mpiexec", "mpirun"],
         prints: &["HYDRA build details"],
@@ -93,7 +93,7 @@ pub const ALL: &[Launcher] = &[
         ..PLAIN
     },
     Launcher {
-        kind: Kind::Orterun,
+        kind: LauncherKind::Orterun,
         name: "Open MPI 4's mpiexec",
         commands: &["orterun", "mpiexec", "mpirun"],
         prints: &["(OpenRTE)", "(Open MPI) 4.", "(Open MPI) 3."],
@@ -102,7 +102,7 @@ pub const ALL: &[Launcher] = &[
         ..PLAIN
     },
     Launcher {
-        kind: Kind::Prterun,
+        kind: LauncherKind::Prterun,
         name: "Open MPI's mpiexec",
         commands: &["prterun", "prun", "mpiexec", "mpirun"],
         prints: &["(Open MPI)", "(PRRTE)", "(PRTE)"],
@@ -111,7 +111,7 @@ pub const ALL: &[Launcher] = &[
         ..PLAIN
     },
     Launcher {
-        kind: Kind::Srun,
+        kind: LauncherKind::Srun,
         name: "srun",
         commands: &["srun"],
         allocations: &["SLURM_JOB_ID"],
@@ -120,7 +120,7 @@ pub const ALL: &[Launcher] = &[
         ..PLAIN
     },
     Launcher {
-        kind: Kind::Flux,
+        kind: LauncherKind::Flux,
         name: "flux run",
         commands: &["flux"],
         subcommand: Some("run"),
@@ -130,7 +130,7 @@ pub const ALL: &[Launcher] = &[
         ..PLAIN
     },
     Launcher {
-        kind: Kind::Jsrun,
+        kind: LauncherKind::Jsrun,
         name: "jsrun",
         commands: &["jsrun"],
         joins_letters: true,
@@ -138,7 +138,7 @@ pub const ALL: &[Launcher] = &[
         ..PLAIN
     },
     Launcher {
-        kind: Kind::Aprun,
+        kind: LauncherKind::Aprun,
         name: "aprun",
         commands: &["aprun"],
         joins_letters: true,
@@ -190,24 +190,34 @@ mod tests {
             found.map(|launcher| launcher.kind)
         };
         for (word, printed, mpi, expected) in [
-            ("/opt/bin/srun", "", None, Some(Kind::Srun)),
-            ("flux", "", None, Some(Kind::Flux)),
-            ("prterun", "", None, Some(Kind::Prterun)),
-            ("mpiexec", "HYDRA build details:\n    Version: 4.0.2", None, Some(Kind::Hydra)),
+            ("/opt/bin/srun", "", None, Some(LauncherKind::Srun)),
+            ("flux", "", None, Some(LauncherKind::Flux)),
+            ("prterun", "", None, Some(LauncherKind::Prterun)),
+            (
+                "mpiexec",
+                "HYDRA build details:\n    Version: 4.0.2",
+                None,
+                Some(LauncherKind::Hydra),
+            ),
             (
                 "mpiexec.hydra",
                 "Intel(R) MPI Library for Linux* OS, Version 2021.17",
                 None,
-                Some(Kind::IntelHydra),
+                Some(LauncherKind::IntelHydra),
             ),
-            ("mpiexec.openmpi", "mpiexec.openmpi (OpenRTE) 4.1.4", None, Some(Kind::Orterun)),
-            ("mpirun", "mpirun (Open MPI) 4.1.6", None, Some(Kind::Orterun)),
-            ("mpirun", "mpirun (Open MPI) 5.0.11", None, Some(Kind::Prterun)),
-            ("mpiexec", "mpiexec version 1.2.12 revision", None, Some(Kind::Pals)),
-            ("mpiexec", "", Some("Open MPI v4.1.4, package: Debian"), Some(Kind::Orterun)),
-            ("mpiexec", "", Some("Open MPI v5.0.11"), Some(Kind::Prterun)),
-            ("mpiexec", "", Some("MPICH Version: 5.0.2"), Some(Kind::Hydra)),
-            ("mpiexec", "", Some("MPI VERSION : CRAY MPICH version 8.1"), Some(Kind::Pals)),
+            (
+                "mpiexec.openmpi",
+                "mpiexec.openmpi (OpenRTE) 4.1.4",
+                None,
+                Some(LauncherKind::Orterun),
+            ),
+            ("mpirun", "mpirun (Open MPI) 4.1.6", None, Some(LauncherKind::Orterun)),
+            ("mpirun", "mpirun (Open MPI) 5.0.11", None, Some(LauncherKind::Prterun)),
+            ("mpiexec", "mpiexec version 1.2.12 revision", None, Some(LauncherKind::Pals)),
+            ("mpiexec", "", Some("Open MPI v4.1.4, package: Debian"), Some(LauncherKind::Orterun)),
+            ("mpiexec", "", Some("Open MPI v5.0.11"), Some(LauncherKind::Prterun)),
+            ("mpiexec", "", Some("MPICH Version: 5.0.2"), Some(LauncherKind::Hydra)),
+            ("mpiexec", "", Some("MPI VERSION : CRAY MPICH version 8.1"), Some(LauncherKind::Pals)),
             ("mpiexec", "", None, None),
             ("env", "", Some("MPICH"), None),
         ] {

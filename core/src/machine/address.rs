@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::torus::{self, At};
-use super::{Kind, Machine};
+use super::{LevelKind, Machine};
 
 /// The largest number of levels above the nodes; if there are more, the outermost are merged.
 pub const MOST_ABOVE: usize = 5;
@@ -44,7 +44,7 @@ pub enum ReportedAddress {
 impl Address {
     /// The address of a node in groups of these kinds and names, the outermost first. An empty name is no group: the
     /// node is then grouped only with those that share the next group inward.
-    pub fn new(groups: &[(Kind, &str)], node: &str) -> Self {
+    pub fn new(groups: &[(LevelKind, &str)], node: &str) -> Self {
         let mut whole = Number::new();
         let mut kinds = 0;
         let mut names = [0; MOST_ABOVE];
@@ -69,9 +69,9 @@ impl Address {
     }
 
     /// The kinds of the levels, the outermost first.
-    fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+    fn kinds(&self) -> impl Iterator<Item = LevelKind> + '_ {
         (0..usize::from(self.levels))
-            .map(|level| Kind::ALL[(self.kinds >> (4 * level) & 15) as usize])
+            .map(|level| LevelKind::ALL[(self.kinds >> (4 * level) & 15) as usize])
     }
 }
 
@@ -111,7 +111,9 @@ impl ReportedAddress {
         match *head {
             0 => Self::Nothing,
             _ if levels as usize > MOST_ABOVE => Self::Malformed,
-            _ if (0..levels).any(|level| head >> (8 + 4 * level) & 15 >= Kind::Node as u32) => {
+            _ if (0..levels)
+                .any(|level| head >> (8 + 4 * level) & 15 >= LevelKind::Node as u32) =>
+            {
                 Self::Malformed
             }
             _ => Self::At(Address {
@@ -141,19 +143,19 @@ fn slurm(address: &str, pattern: &str) -> Option<Address> {
     let group = |(word, name): (&&'_ str, &&'_ str)| {
         let kind = match word.split(':').next()? {
             "" => return None,
-            "switch" => Kind::Switch,
-            "block" => Kind::Block,
-            "ring" => Kind::Ring,
-            "torus" => Kind::Torus,
-            _ => Kind::Group,
+            "switch" => LevelKind::Switch,
+            "block" => LevelKind::Block,
+            "ring" => LevelKind::Ring,
+            "torus" => LevelKind::Torus,
+            _ => LevelKind::Group,
         };
         let alike = name.is_empty() || word.split(':').count() == name.split(':').count();
         alike.then_some(kind)
     };
-    let kinds: Option<Vec<Kind>> = words.iter().zip(names).map(group).collect();
+    let kinds: Option<Vec<LevelKind>> = words.iter().zip(names).map(group).collect();
     let place = names.iter().rev().find_map(|name| torus::numbers(name.split_once(':')?.1, ':'));
     let names = names.iter().map(|name| name.split(':').next().unwrap_or_default());
-    let groups: Vec<(Kind, &str)> = kinds?.into_iter().zip(names).collect();
+    let groups: Vec<(LevelKind, &str)> = kinds?.into_iter().zip(names).collect();
     Some(Address { at: place, ..Address::new(&groups, node) })
 }
 
@@ -287,13 +289,13 @@ impl Machine {
             }
             groups.push(outer.clone());
         }
-        let levels: Vec<(Kind, Vec<u64>)> = addresses[0].kinds().zip(groups).collect();
-        let layout = levels.iter().rev().fold(self.clone(), |layout, (kind, group_of)| {
+        let levels: Vec<(LevelKind, Vec<u64>)> = addresses[0].kinds().zip(groups).collect();
+        let machine = levels.iter().rev().fold(self.clone(), |machine, (kind, group_of)| {
             let ids: Vec<u64> = self.nodes().iter().map(|node| group_of[*node as usize]).collect();
-            layout.under(*kind, &ids).expect("nodes and groups are whole")
+            machine.under(*kind, &ids).expect("nodes and groups are whole")
         });
         let at: Vec<Option<At>> = addresses.iter().map(|address| address.at).collect();
-        layout.with_torus(At::default(), &at)
+        machine.with_torus(At::default(), &at)
     }
 }
 

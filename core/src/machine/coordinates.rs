@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::address::Address;
 use super::network_map::{MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
-use super::{Kind, LayoutError};
+use super::{LayoutError, LevelKind};
 
 /// The rank and coordinates in a line.
 fn line(text: &str) -> Option<(usize, [i64; 3])> {
@@ -42,7 +42,7 @@ pub(super) fn read(text: &str) -> Result<NetworkMapFile, LayoutError> {
         };
         let name = |number: i64| if number < 0 { String::new() } else { number.to_string() };
         let (group, switch) = (name(group), name(switch));
-        let groups = [(Kind::Group, group.as_str()), (Kind::Switch, switch.as_str())];
+        let groups = [(LevelKind::Group, group.as_str()), (LevelKind::Switch, switch.as_str())];
         // Entries cannot distinguish nodes: ports may be unknown, and a node may have several.
         let address = Address::new(&groups, "?");
         if *ranks.entry(rank).or_insert(address) != address {

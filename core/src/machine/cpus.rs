@@ -1,10 +1,10 @@
 //! The levels below the node: the package, the NUMA domain and the cache of the cores that a process may use, from
 //! what Linux reports about its CPUs.
 
-use super::Kind;
+use super::LevelKind;
 
 /// The kinds of levels below the node, the outermost first.
-pub const KINDS: [Kind; 3] = [Kind::Package, Kind::Numa, Kind::Cache];
+pub const KINDS: [LevelKind; 3] = [LevelKind::Package, LevelKind::Numa, LevelKind::Cache];
 
 /// The first and last CPU of each range, as in "0-3,8,10-11". `None` if the text is not such a list.
 fn ranges(list: &str) -> Option<Vec<(usize, usize)>> {

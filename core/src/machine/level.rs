@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The kinds of groups, from the largest to the smallest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum LevelKind {
     /// Groups of nodes of an unknown kind.
     Group,
     /// Tori of nodes, as in Slurm's topology/torus3d.
@@ -25,7 +25,7 @@ pub enum Kind {
     Cache,
 }
 
-impl Kind {
+impl LevelKind {
     /// All kinds, the outermost first.
     pub const ALL: [Self; 9] = [
         Self::Group,
@@ -41,7 +41,7 @@ impl Kind {
 }
 
 /// In the plural: "switches".
-impl fmt::Display for Kind {
+impl fmt::Display for LevelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Group => "groups",
@@ -65,7 +65,7 @@ pub const MOST_LEVELS: usize = 12;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Level {
     /// The kind of its groups.
-    pub kind: Kind,
+    pub kind: LevelKind,
     /// The group of each rank, numbered from 0.
     pub group_of: Box<[u32]>,
 }

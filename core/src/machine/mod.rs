@@ -17,7 +17,7 @@ mod tree;
 mod written;
 
 pub use self::error::LayoutError;
-pub use self::level::{Kind, Level, MOST_LEVELS};
+pub use self::level::{Level, LevelKind, MOST_LEVELS};
 pub use self::notation::{names_a_file, parse_sizes, places};
 pub use self::paths::node_of_path;
 pub use self::runs::Runs;

@@ -1,6 +1,6 @@
 //! Layouts in a few characters: "2x4x16".
 
-use super::{Kind, LayoutError, MOST_LEVELS, Machine};
+use super::{LayoutError, LevelKind, MOST_LEVELS, Machine};
 
 /// One part of a list: numbers from the outermost level to the processes of a node.
 fn numbers(part: &str) -> Option<Vec<usize>> {
@@ -65,7 +65,8 @@ pub(super) fn parse(text: &str, ranks: usize) -> Result<Machine, LayoutError> {
         return Err(LayoutError::OtherSize { text: text.to_owned(), places, ranks });
     }
     let (sizes, above) = nodes(&parts, ranks);
-    let above: Vec<(Kind, Vec<u32>)> = above.into_iter().map(|of| (Kind::Switch, of)).collect();
+    let above: Vec<(LevelKind, Vec<u32>)> =
+        above.into_iter().map(|of| (LevelKind::Switch, of)).collect();
     Ok(Machine::stacked(&sizes, &above).without_idle_levels())
 }
 
@@ -123,13 +124,13 @@ mod tests {
 
     #[test]
     fn switches_come_before_nodes() {
-        let layout = Machine::parse("2x2x3", 12).unwrap();
-        assert_eq!(layout.names(), ["switches", "nodes"]);
-        assert_eq!(layout.above()[0].group_of[..], [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]);
-        assert_eq!(layout.node_sizes(), [3; 4]);
-        let layout = Machine::parse("2x2x1,1x3x2", 10).unwrap();
-        assert_eq!(layout.above()[0].sizes(), [2, 2, 6]);
-        assert_eq!(layout.node_sizes(), [1, 1, 1, 1, 2, 2, 2]);
+        let machine = Machine::parse("2x2x3", 12).unwrap();
+        assert_eq!(machine.names(), ["switches", "nodes"]);
+        assert_eq!(machine.above()[0].group_of[..], [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]);
+        assert_eq!(machine.node_sizes(), [3; 4]);
+        let machine = Machine::parse("2x2x1,1x3x2", 10).unwrap();
+        assert_eq!(machine.above()[0].sizes(), [2, 2, 6]);
+        assert_eq!(machine.node_sizes(), [1, 1, 1, 1, 2, 2, 2]);
         let deep = Machine::parse("2x3x4x5", 120).unwrap();
         assert_eq!(deep.names(), ["switches 2", "switches 1", "nodes"]);
         let groups: Vec<usize> = deep.levels().iter().map(super::super::Level::groups).collect();

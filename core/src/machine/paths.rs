@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use super::torus::{self, At};
 use super::tree::numbered;
-use super::{Kind, LayoutError, Level, MOST_LEVELS, Machine};
+use super::{LayoutError, Level, LevelKind, MOST_LEVELS, Machine};
 
 /// The parts of a path that are below the node: the word before the number.
-const BELOW: [(&str, Kind); 3] =
-    [("package", Kind::Package), ("numa", Kind::Numa), ("l3", Kind::Cache)];
+const BELOW: [(&str, LevelKind); 3] =
+    [("package", LevelKind::Package), ("numa", LevelKind::Numa), ("l3", LevelKind::Cache)];
 
 /// The kind of a part of a path, if it is below the node.
-fn below(part: &str) -> Option<Kind> {
+fn below(part: &str) -> Option<LevelKind> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let of = |(word, kind): &(&str, Kind)| {
+    let of = |(word, kind): &(&str, LevelKind)| {
         part.strip_prefix(word).is_some_and(is_number).then_some(*kind)
     };
     BELOW.iter().find_map(of)
@@ -43,7 +43,7 @@ pub fn node_of_path(path: &str) -> &str {
 }
 
 /// The kinds of the levels that a path names.
-fn kinds(path: &str) -> Result<Vec<Kind>, String> {
+fn kinds(path: &str) -> Result<Vec<LevelKind>, String> {
     let parts: Vec<&str> = path.split('/').collect();
     if let Some(at) = parts.iter().position(|part| part.is_empty()) {
         return Err(format!("'{path}' has no name at position {}", at + 1));
@@ -54,17 +54,18 @@ fn kinds(path: &str) -> Result<Vec<Kind>, String> {
             parts.len()
         ));
     }
-    let inside: Vec<Kind> = parts[1..].iter().rev().map_while(|part| below(part)).collect();
+    let inside: Vec<LevelKind> = parts[1..].iter().rev().map_while(|part| below(part)).collect();
     let above = &parts[..parts.len() - inside.len() - 1];
-    let kind = |part: &&str| if rings(part).is_some() { Kind::Torus } else { Kind::Switch };
-    let mut kinds: Vec<Kind> = above.iter().map(kind).collect();
+    let kind =
+        |part: &&str| if rings(part).is_some() { LevelKind::Torus } else { LevelKind::Switch };
+    let mut kinds: Vec<LevelKind> = above.iter().map(kind).collect();
     let (node, at) = place(parts[above.len()]);
     if node.len() < parts[above.len()].len() && at.is_none() {
         return Err(format!("'{path}' has no coordinates after @"));
     }
-    kinds.push(Kind::Node);
+    kinds.push(LevelKind::Node);
     kinds.extend(inside.into_iter().rev());
-    match kinds.windows(2).find(|pair| pair[1] > Kind::Node && pair[0] >= pair[1]) {
+    match kinds.windows(2).find(|pair| pair[1] > LevelKind::Node && pair[0] >= pair[1]) {
         Some(pair) => Err(format!("'{path}' has {} within {}", pair[1], pair[0])),
         None => Ok(kinds),
     }
@@ -77,9 +78,9 @@ pub(super) fn read(text: &str) -> Result<Machine, LayoutError> {
         lines.flat_map(|(line, text)| text.split_whitespace().map(move |word| (line, word)));
     let words: Vec<(usize, &str)> = words.collect();
     let kinds = kinds_of_all(&words)?;
-    let at = kinds.iter().position(|kind| *kind == Kind::Node).expect("every path has a node");
+    let at = kinds.iter().position(|kind| *kind == LevelKind::Node).expect("every path has a node");
     check_nodes(&words, at)?;
-    let level = |(depth, kind): (usize, &Kind)| {
+    let level = |(depth, kind): (usize, &LevelKind)| {
         let mut known = HashMap::new();
         let ids = words.iter().map(|(_, path)| {
             let end = path.match_indices('/').nth(depth).map_or(path.len(), |(end, _)| end);
@@ -102,9 +103,10 @@ pub(super) fn read(text: &str) -> Result<Machine, LayoutError> {
 }
 
 /// The kinds of the levels that all paths name; the words are paths with their lines.
-fn kinds_of_all(words: &[(usize, &str)]) -> Result<Vec<Kind>, LayoutError> {
-    let name = |kinds: &[Kind]| kinds.iter().map(Kind::to_string).collect::<Vec<_>>().join("/");
-    let mut first: Option<Vec<Kind>> = None;
+fn kinds_of_all(words: &[(usize, &str)]) -> Result<Vec<LevelKind>, LayoutError> {
+    let name =
+        |kinds: &[LevelKind]| kinds.iter().map(LevelKind::to_string).collect::<Vec<_>>().join("/");
+    let mut first: Option<Vec<LevelKind>> = None;
     // Ranks that share a node usually share the whole word.
     for same in words.chunk_by(|(_, one), (_, next)| one == next) {
         let (line, word) = same[0];
@@ -116,7 +118,7 @@ fn kinds_of_all(words: &[(usize, &str)]) -> Result<Vec<Kind>, LayoutError> {
             return Err(LayoutError::Line { line, what });
         }
     }
-    Ok(first.unwrap_or_else(|| vec![Kind::Node]))
+    Ok(first.unwrap_or_else(|| vec![LevelKind::Node]))
 }
 
 /// Checks that names of nodes, the parts of paths at position `at`, are unique: a node in two switches is a mistake, not
@@ -152,14 +154,14 @@ mod tests {
     fn words_name_nodes_and_the_paths_around_them() {
         assert_eq!(read("b a\nb", 3).unwrap().nodes(), [0, 1, 0]);
         assert!(matches!(read("b a\nb", 4), Err(LayoutError::OtherSize { places: 3, .. })));
-        let layout = read("s1/n5 s1/n6 s2/n7\ns1/n5\n", 4).unwrap();
-        assert_eq!(layout.names(), ["switches", "nodes"]);
-        assert_eq!(layout.above()[0].group_of[..], [0, 0, 1, 0]);
-        assert_eq!(layout.nodes(), [0, 1, 2, 0]);
+        let machine = read("s1/n5 s1/n6 s2/n7\ns1/n5\n", 4).unwrap();
+        assert_eq!(machine.names(), ["switches", "nodes"]);
+        assert_eq!(machine.above()[0].group_of[..], [0, 0, 1, 0]);
+        assert_eq!(machine.nodes(), [0, 1, 2, 0]);
         let text = "s1/n5/numa0 s1/n5/numa0 s1/n5/numa1 s2/n6/numa0 s2/n6/numa0 s3/n7/numa9";
-        let layout = read(text, 6).unwrap();
-        assert_eq!(layout.names(), ["nodes", "NUMA domains"]);
-        assert_eq!(layout.below()[0].group_of[..], [0, 0, 1, 2, 2, 3]);
+        let machine = read(text, 6).unwrap();
+        assert_eq!(machine.names(), ["nodes", "NUMA domains"]);
+        assert_eq!(machine.below()[0].group_of[..], [0, 0, 1, 2, 2, 3]);
         let text = "a/s1/n1 a/s1/n2 a/s2/n3 b/s3/n4 b/s4/n5 b/s4/n6";
         assert_eq!(read(text, 6).unwrap().names(), ["switches 2", "switches 1", "nodes"]);
         // The first part is never below a node.

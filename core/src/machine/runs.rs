@@ -5,7 +5,7 @@
 //! O(nodes) words, whatever the number of ranks; an irregular order takes O(ranks).
 
 use super::torus::Torus;
-use super::{Kind, Level, MOST_LEVELS, Machine};
+use super::{Level, LevelKind, MOST_LEVELS, Machine};
 
 /// A [`Machine`] in compressed form: runs of consecutive ranks in one location.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Runs {
     pub fn from_words(words: Box<[u32]>) -> Option<Self> {
         let (ranks, levels) = (*words.first()?, *words.get(1)? as usize);
         let kinds = words.get(HEAD..HEAD.checked_add(levels)?)?;
-        let (node, last) = (Kind::Node as u32, Kind::ALL.len() as u32);
+        let (node, last) = (LevelKind::Node as u32, LevelKind::ALL.len() as u32);
         let (above, below) = kinds.split_at(kinds.iter().position(|kind| *kind == node)?);
         let nest = above.iter().all(|kind| *kind < node)
             && below[1..].iter().all(|kind| (node + 1..last).contains(kind));
@@ -94,7 +94,7 @@ impl Runs {
                 .cycle()
                 .flat_map(move |run| std::iter::repeat_n(run[1 + level], run[0] as usize));
             Level {
-                kind: Kind::ALL[self.words[HEAD + level] as usize],
+                kind: LevelKind::ALL[self.words[HEAD + level] as usize],
                 group_of: groups.take(self.ranks()).collect(),
             }
         };
@@ -154,9 +154,9 @@ mod tests {
         for (ranks, at_once) in [(48_000, 1), (47_999, 1), (48_000, 8), (47_995, 8), (1_000, 1)] {
             assert_eq!(words(&round_robin(ranks, 1000, at_once)), HEAD + 1 + 2 * 1000);
         }
-        let packages = |layout: Machine| {
-            let packages: Vec<u64> = (0..layout.ranks() as u64).map(|rank| rank / 4).collect();
-            layout.with_level(Kind::Package, &packages)
+        let packages = |machine: Machine| {
+            let packages: Vec<u64> = (0..machine.ranks() as u64).map(|rank| rank / 4).collect();
+            machine.with_level(LevelKind::Package, &packages)
         };
         assert_eq!(words(&packages(Machine::blocks(&[8; 100]))), HEAD + 2 + 3 * 200);
         assert_eq!(words(&Machine::parse("10x20x48", 9600).unwrap()), HEAD + 2 + 3 * 200);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn other_words_are_refused() {
-        let node = Kind::Node as u32;
+        let node = LevelKind::Node as u32;
         for words in [
             &[][..],
             &[1],
@@ -202,8 +202,8 @@ mod tests {
             });
             let places: Vec<(u64, u64)> = places.cycle().take(ranks).collect();
             let (nodes, packages): (Vec<u64>, Vec<u64>) = places.into_iter().unzip();
-            let layout = Machine::from_ids(&nodes).with_level(Kind::Package, &packages);
-            words(&layout);
+            let machine = Machine::from_ids(&nodes).with_level(LevelKind::Package, &packages);
+            words(&machine);
         }
     }
 }

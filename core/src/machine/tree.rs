@@ -1,6 +1,6 @@
 //! The tree of levels of a machine.
 
-use super::level::{Kind, Level};
+use super::level::{Level, LevelKind};
 use super::torus::{self, Torus};
 
 /// The location of each rank of a communicator: a tree of levels, the outermost first. One of the levels is that of the
@@ -21,17 +21,17 @@ impl Machine {
     /// A layout from a number for the node of each rank: ranks with the same number share a node.
     pub fn from_ids(ids: &[u64]) -> Self {
         let group_of = numbered(ids.iter().map(|id| (0, *id)));
-        Self { levels: vec![Level { kind: Kind::Node, group_of }], nodes: 0, torus: None }
+        Self { levels: vec![Level { kind: LevelKind::Node, group_of }], nodes: 0, torus: None }
     }
 
     /// A layout from its levels, which nest and are numbered as described for [`Machine`]. `None` if none of them is
     /// the level of the nodes, or kinds are out of order.
     pub(super) fn of_levels(levels: Vec<Level>) -> Option<Self> {
-        let is_node = |level: &Level| level.kind == Kind::Node;
+        let is_node = |level: &Level| level.kind == LevelKind::Node;
         let nodes = levels.iter().position(is_node)?;
         let (above, below) = (&levels[..nodes], &levels[nodes + 1..]);
-        let in_order = above.iter().all(|level| level.kind < Kind::Node)
-            && below.iter().all(|level| level.kind > Kind::Node);
+        let in_order = above.iter().all(|level| level.kind < LevelKind::Node)
+            && below.iter().all(|level| level.kind > LevelKind::Node);
         in_order.then_some(Self { levels, nodes, torus: None })
     }
 
@@ -42,7 +42,7 @@ impl Machine {
 
     /// Nodes of given sizes filled one after the other, and for each level above, the outermost first, the kind of its
     /// groups and the group of each node. Groups nest.
-    pub(super) fn stacked(sizes: &[usize], above: &[(Kind, Vec<u32>)]) -> Self {
+    pub(super) fn stacked(sizes: &[usize], above: &[(LevelKind, Vec<u32>)]) -> Self {
         let spread = |group_of: &dyn Fn(usize) -> u32| {
             let groups = sizes.iter().enumerate();
             groups.flat_map(|(node, size)| std::iter::repeat_n(group_of(node), *size)).collect()
@@ -50,7 +50,7 @@ impl Machine {
         let outer = above
             .iter()
             .map(|(kind, group_of)| Level { kind: *kind, group_of: spread(&|i| group_of[i]) });
-        let nodes = Level { kind: Kind::Node, group_of: spread(&|node| node as u32) };
+        let nodes = Level { kind: LevelKind::Node, group_of: spread(&|node| node as u32) };
         Self { levels: outer.chain([nodes]).collect(), nodes: above.len(), torus: None }
     }
 
@@ -61,8 +61,8 @@ impl Machine {
 
     /// Adds a level below the last: ranks of one of its groups with the same number share a group.
     #[must_use]
-    pub fn with_level(mut self, kind: Kind, ids: &[u64]) -> Self {
-        assert!(ids.len() == self.ranks() && kind > Kind::Node);
+    pub fn with_level(mut self, kind: LevelKind, ids: &[u64]) -> Self {
+        assert!(ids.len() == self.ranks() && kind > LevelKind::Node);
         let above = &self.levels[self.levels.len() - 1].group_of;
         let group_of = numbered(above.iter().zip(ids).map(|(group, id)| (*group, *id)));
         self.levels.push(Level { kind, group_of });
@@ -72,8 +72,8 @@ impl Machine {
     /// Adds a level above all others: groups with the same number in `ids`, which has one per rank, are in one group.
     /// `None` if a group of the outermost level would be in two.
     #[must_use]
-    pub fn under(mut self, kind: Kind, ids: &[u64]) -> Option<Self> {
-        assert!(ids.len() == self.ranks() && kind < Kind::Node);
+    pub fn under(mut self, kind: LevelKind, ids: &[u64]) -> Option<Self> {
+        assert!(ids.len() == self.ranks() && kind < LevelKind::Node);
         let group_of = numbered(ids.iter().map(|id| (0, *id)));
         let mut outer = vec![None; self.levels[0].groups()];
         for (inner, group) in self.levels[0].group_of.iter().zip(&group_of) {
@@ -129,8 +129,10 @@ impl Machine {
     /// the route between tori.
     #[must_use]
     pub fn with_torus(mut self, rings: torus::At, at: &[Option<torus::At>]) -> Self {
-        let within =
-            self.above().iter().rfind(|level| [Kind::Torus, Kind::Ring].contains(&level.kind));
+        let within = self
+            .above()
+            .iter()
+            .rfind(|level| [LevelKind::Torus, LevelKind::Ring].contains(&level.kind));
         let is_one = within
             .is_none_or(|level| level.group_of.iter().all(|group| *group == level.group_of[0]));
         self.torus = if is_one { Torus::of_nodes(rings, at) } else { None };
@@ -151,11 +153,11 @@ impl Machine {
     /// the nodes: "switches 2", "switches 1", "nodes".
     pub fn names(&self) -> Vec<String> {
         let kinds = || self.levels.iter().map(|level| level.kind);
-        let name = |(at, kind): (usize, Kind)| match kinds().filter(|other| *other == kind).count()
-        {
-            1 => kind.to_string(),
-            _ => format!("{kind} {}", kinds().skip(at).filter(|other| *other == kind).count()),
-        };
+        let name =
+            |(at, kind): (usize, LevelKind)| match kinds().filter(|other| *other == kind).count() {
+                1 => kind.to_string(),
+                _ => format!("{kind} {}", kinds().skip(at).filter(|other| *other == kind).count()),
+            };
         kinds().enumerate().map(name).collect()
     }
 
@@ -215,30 +217,31 @@ mod tests {
 
     #[test]
     fn groups_are_numbered_by_their_lowest_rank_and_nest() {
-        let layout = Machine::from_ids(&[7, 3, 7, 3]).with_level(Kind::Package, &[0, 0, 1, 0]);
-        assert_eq!(layout.nodes(), [0, 1, 0, 1]);
+        let machine =
+            Machine::from_ids(&[7, 3, 7, 3]).with_level(LevelKind::Package, &[0, 0, 1, 0]);
+        assert_eq!(machine.nodes(), [0, 1, 0, 1]);
         // The 0 on node 7 and the 0 on node 3 are two groups.
-        assert_eq!(layout.below()[0].group_of[..], [0, 1, 2, 1]);
-        let part = layout.select([3, 2, 0].into_iter());
+        assert_eq!(machine.below()[0].group_of[..], [0, 1, 2, 1]);
+        let part = machine.select([3, 2, 0].into_iter());
         assert_eq!(part.nodes(), [0, 1, 1]);
         // Packages of one process each carry no information.
         assert!(part.below().is_empty());
-        assert!(!layout.is_flat());
+        assert!(!machine.is_flat());
         assert!(Machine::one_node(5).is_flat());
-        assert!(!Machine::one_node(2).with_level(Kind::Numa, &[1, 2]).is_flat());
+        assert!(!Machine::one_node(2).with_level(LevelKind::Numa, &[1, 2]).is_flat());
     }
 
     #[test]
     fn levels_above_hold_whole_groups() {
         let nodes = || Machine::from_ids(&[5, 5, 6, 6, 7, 7]);
-        assert_eq!(nodes().under(Kind::Switch, &[1, 1, 1, 2, 2, 2]), None);
-        let layout = nodes().under(Kind::Switch, &[9, 9, 8, 8, 9, 9]).unwrap();
-        assert_eq!(layout.above()[0].group_of[..], [0, 0, 1, 1, 0, 0]);
-        assert_eq!(layout.nodes(), [0, 0, 1, 1, 2, 2]);
-        let layout = layout.under(Kind::Switch, &[0; 6]).unwrap();
-        assert_eq!(layout.names(), ["switches 2", "switches 1", "nodes"]);
+        assert_eq!(nodes().under(LevelKind::Switch, &[1, 1, 1, 2, 2, 2]), None);
+        let machine = nodes().under(LevelKind::Switch, &[9, 9, 8, 8, 9, 9]).unwrap();
+        assert_eq!(machine.above()[0].group_of[..], [0, 0, 1, 1, 0, 0]);
+        assert_eq!(machine.nodes(), [0, 0, 1, 1, 2, 2]);
+        let machine = machine.under(LevelKind::Switch, &[0; 6]).unwrap();
+        assert_eq!(machine.names(), ["switches 2", "switches 1", "nodes"]);
         // One switch for all divides nothing, and neither do switches of one node each.
-        let tidy = layout.without_idle_levels();
+        let tidy = machine.without_idle_levels();
         assert_eq!(tidy.names(), ["switches", "nodes"]);
         assert_eq!(tidy.select([0, 2, 3].into_iter()).names(), ["nodes"]);
         assert_eq!(tidy.select([0, 1, 4].into_iter()).names(), ["nodes"]);

@@ -40,8 +40,8 @@ impl Machine {
     ///
     /// [`LayoutError`]. A node without processes is malformed.
     pub fn parse(text: &str, ranks: usize) -> Result<Self, LayoutError> {
-        let layout = notation::parse(text, ranks)?;
-        layout.filled(ranks, text)
+        let machine = notation::parse(text, ranks)?;
+        machine.filled(ranks, text)
     }
 
     /// Reads a file's text: a word for each rank, in the order of ranks. Ranks with the same word share a node. A word

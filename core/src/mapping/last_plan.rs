@@ -59,16 +59,16 @@ mod tests {
         let last = LastPlan::new();
         let round_robin = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
         let brief = Options { seconds: Some(0.0), ..Options::default() };
-        for (dims, layout, options) in [
+        for (dims, machine, options) in [
             ([4, 4], Machine::blocks(&[4; 4]), Options::default()),
             ([4, 4], Machine::blocks(&[4; 4]), brief),
             ([4, 4], round_robin.clone(), brief),
             ([8, 2], round_robin, brief),
         ] {
             let grid = nearest(&dims, &[false; 2]);
-            let plan = search::plan_grid(&grid, &layout, &options);
-            assert_eq!(last.plan(&grid, &layout, &options, search::plan_grid), plan);
-            let recalled = last.plan(&grid, &layout, &options, |_, _, _| panic!("planned anew"));
+            let plan = search::plan_grid(&grid, &machine, &options);
+            assert_eq!(last.plan(&grid, &machine, &options, search::plan_grid), plan);
+            let recalled = last.plan(&grid, &machine, &options, |_, _, _| panic!("planned anew"));
             assert_eq!(recalled, plan);
         }
     }

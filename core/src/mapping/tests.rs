@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::machine::{Kind, Machine};
+use crate::machine::{LevelKind, Machine};
 use crate::mapping::search::best::plan_by;
 use crate::mapping::search::rng::Rng;
 
@@ -28,7 +28,7 @@ pub(super) fn products(number: usize, longest: usize) -> Vec<Vec<usize>> {
 pub(super) fn switched(sizes: &[usize], switch_of: &[u64]) -> Machine {
     let nodes = Machine::blocks(sizes);
     let ids: Vec<u64> = nodes.nodes().iter().map(|node| switch_of[*node as usize]).collect();
-    nodes.under(Kind::Switch, &ids).unwrap()
+    nodes.under(LevelKind::Switch, &ids).unwrap()
 }
 
 /// The edges between the groups of each level, and the sum over all edges of the distance of their ends, edge by edge.
@@ -224,18 +224,18 @@ fn machines(vertices: usize) -> impl Strategy<Value = Machine> {
     let blocks =
         (1..=vertices).prop_map(move |size| Machine::blocks(&vec![size; vertices.div_ceil(size)]));
     let levels = (prop::option::of(1..5u64), prop::option::of(any::<u64>()));
-    (prop_oneof![mixed, blocks], levels).prop_map(|(mut layout, (width, seed))| {
+    (prop_oneof![mixed, blocks], levels).prop_map(|(mut machine, (width, seed))| {
         if let Some(width) = width {
-            let ids: Vec<u64> = (0..layout.ranks() as u64).map(|rank| rank / width).collect();
-            layout = layout.with_level(Kind::Cache, &ids);
+            let ids: Vec<u64> = (0..machine.ranks() as u64).map(|rank| rank / width).collect();
+            machine = machine.with_level(LevelKind::Cache, &ids);
         }
-        let Some(seed) = seed else { return layout };
+        let Some(seed) = seed else { return machine };
         let mut rng = Rng::new(seed);
-        let switches: Vec<u64> = layout.node_sizes().iter().map(|_| rng.below(9) as u64).collect();
-        let ids: Vec<u64> = layout.nodes().iter().map(|node| switches[*node as usize]).collect();
-        let layout = layout.under(Kind::Switch, &ids).unwrap();
+        let switches: Vec<u64> = machine.node_sizes().iter().map(|_| rng.below(9) as u64).collect();
+        let ids: Vec<u64> = machine.nodes().iter().map(|node| switches[*node as usize]).collect();
+        let machine = machine.under(LevelKind::Switch, &ids).unwrap();
         let groups: Vec<u64> = ids.iter().map(|switch| switch / 3).collect();
-        layout.under(Kind::Group, &groups).unwrap()
+        machine.under(LevelKind::Group, &groups).unwrap()
     })
 }
 
@@ -275,29 +275,29 @@ proptest! {
 
     #[test]
     fn plans_of_random_grids_hold(
-        (grid, layout) in on_machines(grids(), |grid| grid.vertices()),
+        (grid, machine) in on_machines(grids(), |grid| grid.vertices()),
         options in options(1e-3),
         unknown: bool,
     ) {
         let grid = if unknown { grid.with_unknown_weights() } else { grid };
-        let plan = planned_cart(&grid, &layout, &options);
-        prop_assert_eq!(plan, plan_grid(&grid, &layout, &options));
-        planned_graph(&graph_of(&grid), &layout, &options);
+        let plan = planned_cart(&grid, &machine, &options);
+        prop_assert_eq!(plan, plan_grid(&grid, &machine, &options));
+        planned_graph(&graph_of(&grid), &machine, &options);
     }
 
     #[test]
     fn plans_of_random_graphs_hold(
-        (graph, layout) in on_machines(graphs(), |graph| graph.vertices()),
+        (graph, machine) in on_machines(graphs(), |graph| graph.vertices()),
         options in options(2e-3),
     ) {
-        let plan = planned_graph(&graph, &layout, &options);
-        prop_assert_eq!(plan, plan_graph(&graph, &layout, &options));
+        let plan = planned_graph(&graph, &machine, &options);
+        prop_assert_eq!(plan, plan_graph(&graph, &machine, &options));
         // Before the process of rank 0 gets its rank back.
         let most = |objective| {
             let options = Options { objective, ..options };
-            plan_by(&graph, &layout, &options).after.max_node_edges
+            plan_by(&graph, &machine, &options).after.max_node_edges
         };
-        prop_assert!(!layout.above().is_empty() || most(Objective::Max) <= most(Objective::Sum));
+        prop_assert!(!machine.above().is_empty() || most(Objective::Max) <= most(Objective::Sum));
     }
 
     #[test]

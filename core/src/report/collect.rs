@@ -310,10 +310,10 @@ warning: careful (2 times)
             report.warn("careful");
             Document::read(&report.json()).unwrap()
         };
-        let layout = Machine::blocks(&[4, 4]);
-        let merged = Document::merged([part(&[2, 3], None), part(&[4, 3], Some(&layout))]);
+        let machine = Machine::blocks(&[4, 4]);
+        let merged = Document::merged([part(&[2, 3], None), part(&[4, 3], Some(&machine))]);
         let job = merged.job.as_ref().unwrap();
-        assert_eq!((job.rank, &job.nodes), (2, &Some((&layout).into())));
+        assert_eq!((job.rank, &job.nodes), (2, &Some((&machine).into())));
         let counts: Vec<u64> = merged.topologies.iter().map(|record| record.count).collect();
         assert_eq!((counts, merged.warnings[0].count), (vec![1, 2, 1], 2));
         let many = Document::merged((0..20).map(|i| part(&[10 + i, 40 + i], None)));
@@ -325,14 +325,14 @@ warning: careful (2 times)
         let report = Report::new();
         let sides = [200_000, 200_001, 200_002];
         for side in sides {
-            let layout = Machine::blocks(&[side as usize; 2]);
+            let machine = Machine::blocks(&[side as usize; 2]);
             let plan =
-                Plan::identity(&Grid::from(&grid(side)), &layout, &Distances::default(), |_| 0);
+                Plan::identity(&Grid::from(&grid(side)), &machine, &Distances::default(), |_| 0);
             report.add(Record::planned(
                 "MPI_Cart_create",
                 &grid(side),
                 ReorderOrigin::Asked,
-                &layout,
+                &machine,
                 &plan,
             ));
         }

@@ -129,7 +129,7 @@ impl Document {
 mod tests {
     use super::*;
     use crate::engine::NodeTraffic;
-    use crate::machine::{Kind, Machine};
+    use crate::machine::{LevelKind, Machine};
     use crate::mapping::{Csr, Distances, Grid, Plan};
     use crate::report::{Origin, Reason, Record, ReorderOrigin, Report};
     use crate::topology::Cart;
@@ -142,8 +142,8 @@ mod tests {
         let origin = Some(Origin { id: "17.0".into(), ..Origin::default() });
         report.job(Job { mpi: "An \"MPI\"\n".into(), processes: 5, rank: 0, nodes, origin });
         let grid = Cart::new(&[2, 2], &[true, false], 5).unwrap();
-        let layout = Machine::parse("2,2,1", 5).unwrap();
-        let switches = layout.clone().under(Kind::Switch, &[0, 0, 1, 1, 0]).unwrap();
+        let machine = Machine::parse("2,2,1", 5).unwrap();
+        let switches = machine.clone().under(LevelKind::Switch, &[0, 0, 1, 1, 0]).unwrap();
         let plan = Plan {
             old_rank: Some([0, 2, 1, 3].into()),
             ..Plan::identity(&Grid::from(&grid), &switches, &Distances::default(), |_| 2)
@@ -153,12 +153,12 @@ mod tests {
                 .took(0.5, 1.0),
         );
         let graph = Csr::from_edges(5, [(0, 4, 3)].into_iter());
-        let plan = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
+        let plan = Plan::identity(&graph, &machine, &Distances::default(), |_| 0);
         let shape = TopologySummary::DistGraph { edges: None, weighted: true };
         report.add(
-            Record::planned("MPI_Dist_graph_create", shape, ReorderOrigin::Asked, &layout, &plan)
+            Record::planned("MPI_Dist_graph_create", shape, ReorderOrigin::Asked, &machine, &plan)
                 .kept(Reason::TooLarge)
-                .traffic(NodeTraffic::new(&graph, &layout, &plan)),
+                .traffic(NodeTraffic::new(&graph, &machine, &plan)),
         );
         report.warn("careful");
         let json = report.json();

@@ -98,17 +98,17 @@ mod tests {
     #[test]
     fn traffic_counts_edges_from_row_to_column() {
         let graph = Csr::from_edges(4, [(0, 1, 1), (0, 2, 5), (3, 0, 2)].into_iter());
-        let layout = Machine::blocks(&[2, 2]);
-        let before = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
+        let machine = Machine::blocks(&[2, 2]);
+        let before = Plan::identity(&graph, &machine, &Distances::default(), |_| 0);
         let plan = Plan { old_rank: Some([0, 2, 1, 3].into()), ..before };
-        let traffic = NodeTraffic::new(&graph, &layout, &plan);
+        let traffic = NodeTraffic::new(&graph, &machine, &plan);
         assert_eq!(traffic.before, [[1, 5], [2, 0]]);
         assert_eq!(traffic.after, [[5, 1], [2, 0]]);
         let record = Record::planned(
             "MPI_Graph_create",
             TopologySummary::Graph { nnodes: 4, edges: 3 },
             ReorderOrigin::Asked,
-            &layout,
+            &machine,
             &plan,
         );
         let places = record.places.as_ref().unwrap();

@@ -6,7 +6,7 @@ use super::effect::{Effect, LevelEffect, WeightedEffect};
 use super::json::{Document, Warning};
 use super::record::{Record, ReorderOrigin};
 use crate::engine::Reason;
-use crate::machine::Kind;
+use crate::machine::LevelKind;
 use crate::mapping::{Cost, Plan};
 use crate::topology::TopologySummary;
 
@@ -70,7 +70,7 @@ impl fmt::Display for Effect {
 impl fmt::Display for LevelEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, groups, before, after, lower_bound } = self;
-        if *name == Kind::Node.to_string() {
+        if *name == LevelKind::Node.to_string() {
             return Ok(());
         }
         writeln!(
@@ -279,10 +279,10 @@ mod tests {
     #[test]
     fn a_risky_plan_is_printed_with_the_setting_that_applies_it() {
         let grid = Cart::new(&[4, 4, 1], &[false; 3], 16).unwrap();
-        let layout = Machine::parse("4x4", 16).unwrap();
-        let plan = plan_grid(&Grid::from(&grid), &layout, &Options::default());
+        let machine = Machine::parse("4x4", 16).unwrap();
+        let plan = plan_grid(&Grid::from(&grid), &machine, &Options::default());
         let record = |reorder, kept| {
-            Record::planned("MPI_Cart_create", &grid, reorder, &layout, &plan)
+            Record::planned("MPI_Cart_create", &grid, reorder, &machine, &plan)
                 .kept(kept)
                 .to_string()
         };
@@ -304,12 +304,12 @@ mod tests {
     #[test]
     fn a_grid_that_keeps_its_order_may_be_placed_by_the_launcher() {
         let grid = Cart::new(&[4, 4], &[false, true], 16).unwrap();
-        let layout = Machine::parse("4x4", 16).unwrap();
+        let machine = Machine::parse("4x4", 16).unwrap();
         let advises = |after: i64, kept: Reason| {
-            let before = Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 0);
+            let before = Plan::identity(&Grid::from(&grid), &machine, &Distances::default(), |_| 0);
             let after = Cost { inter_node_edges: after, max_node_edges: 1 };
             let plan = Plan { old_rank: Some((0..16).collect()), after, ..before };
-            Record::planned("MPI_Cart_create", &grid, ReorderOrigin::No, &layout, &plan)
+            Record::planned("MPI_Cart_create", &grid, ReorderOrigin::No, &machine, &plan)
                 .kept(kept)
                 .to_string()
                 .ends_with("  to get this placement from the launcher, use cartograph run\n")
@@ -320,14 +320,14 @@ mod tests {
 
     #[test]
     fn every_level_has_a_line() {
-        let layout = Machine::parse("2x2x4", 16).unwrap();
+        let machine = Machine::parse("2x2x4", 16).unwrap();
         let packages: Vec<u64> = (0..16).map(|rank| rank / 2).collect();
-        let layout = layout.with_level(Kind::Package, &packages);
+        let machine = machine.with_level(LevelKind::Package, &packages);
         let grid = Cart::new(&[16], &[false], 16).unwrap();
-        let plan = Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |sizes| {
+        let plan = Plan::identity(&Grid::from(&grid), &machine, &Distances::default(), |sizes| {
             16 / sizes[0] as i64
         });
-        let text = Record::planned("MPI_Cart_create", &grid, ReorderOrigin::Asked, &layout, &plan)
+        let text = Record::planned("MPI_Cart_create", &grid, ReorderOrigin::Asked, &machine, &plan)
             .to_string();
         let expected = "  \
 edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
@@ -341,12 +341,12 @@ edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
     #[test]
     fn the_text_is_readable() {
         let report = Report::new();
-        let layout = Machine::parse("50x48", 2400).unwrap();
+        let machine = Machine::parse("50x48", 2400).unwrap();
         report.job(Job {
             mpi: "MPICH 4.0.2".into(),
             processes: 2400,
             rank: 0,
-            nodes: Some((&layout).into()),
+            nodes: Some((&machine).into()),
             ..Job::default()
         });
         let grid = Cart::new(&[50, 48], &[true, false], 2400).unwrap();
@@ -354,11 +354,11 @@ edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
             old_rank: Some((0..2400).collect()),
             after: Cost { inter_node_edges: 1224, max_node_edges: 30 },
             algorithm: "strips",
-            ..Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 1204)
+            ..Plan::identity(&Grid::from(&grid), &machine, &Distances::default(), |_| 1204)
         };
         for _ in 0..3 {
             let made =
-                Record::planned("MPI_Cart_create", &grid, ReorderOrigin::Forced, &layout, &plan);
+                Record::planned("MPI_Cart_create", &grid, ReorderOrigin::Forced, &machine, &plan);
             report.add(made.took(0.0012, 0.0034));
         }
         let small = Cart::new(&[2, 2], &[true, true], 4).unwrap();

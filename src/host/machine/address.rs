@@ -63,7 +63,7 @@ fn host_name() -> String {
 /// Adds the groups of nodes from the first consistent source. `words` has for each rank its words and its rank in
 /// `MPI_COMM_WORLD`. Contradictions are added to `notes`.
 pub(super) fn add<'a>(
-    layout: Machine,
+    machine: Machine,
     words: impl Iterator<Item = (&'a [c_int], c_int)> + Clone,
     notes: &mut Vec<String>,
 ) -> Machine {
@@ -72,9 +72,9 @@ pub(super) fn add<'a>(
         let (_, in_world) = words.clone().nth(rank).unwrap_or((&[], -1));
         usize::try_from(in_world).unwrap_or(rank)
     };
-    let has_groups = |layout: &Machine| !layout.above().is_empty();
+    let has_groups = |machine: &Machine| !machine.above().is_empty();
     if let Some(file) = Settings::get().network_map() {
-        match of_file(&layout, file, words.clone(), in_world) {
+        match of_file(&machine, file, words.clone(), in_world) {
             Ok(found) if has_groups(&found) => return found,
             Ok(_) => {}
             Err(note) => {
@@ -88,13 +88,13 @@ pub(super) fn add<'a>(
         let words: [u32; address::WORDS] = std::array::from_fn(|at| words[at] as u32);
         ReportedAddress::from_words(&words)
     });
-    match layout.addressed(by_slurm, true) {
+    match machine.addressed(by_slurm, true) {
         Ok(found) if has_groups(&found) => found,
-        Ok(_) => layout,
+        Ok(_) => machine,
         Err(why) => {
             let why = why.renumbered(in_world);
             notes.push(format!("SLURM_TOPOLOGY_ADDR {why}: switches ignored"));
-            layout
+            machine
         }
     }
 }

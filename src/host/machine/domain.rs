@@ -28,7 +28,7 @@ pub(super) fn of_this_process() -> [c_int; WORDS] {
 
 /// Adds a level to a layout for each kind of domain that all processes know. `words` has the domains of each rank.
 pub(super) fn add<'a>(
-    mut layout: Machine,
+    mut machine: Machine,
     words: impl Iterator<Item = &'a [c_int]> + Clone,
 ) -> Machine {
     let domain = |words: &[c_int], kind: usize| {
@@ -39,10 +39,10 @@ pub(super) fn add<'a>(
         let of_all = || words.clone().map(|words| domain(words, at));
         if of_all().all(|domain| domain != UNKNOWN) {
             let ids: Vec<u64> = of_all().map(u64::from).collect();
-            layout = layout.with_level(kind, &ids);
+            machine = machine.with_level(kind, &ids);
         }
     }
-    layout.without_idle_levels()
+    machine.without_idle_levels()
 }
 
 /// The CPUs that this process may use; none if Linux does not list them.

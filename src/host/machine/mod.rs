@@ -49,7 +49,7 @@ pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     let of_world = match cached(&world)? {
         Some(runs) => runs,
         None => match written(&world, comm)? {
-            Some(layout) => Arc::new((&layout).into()),
+            Some(machine) => Arc::new((&machine).into()),
             None => return Ok(None),
         },
     };
@@ -97,7 +97,7 @@ pub(super) fn gather(comm: &HostComm) -> Result<Option<Machine>> {
         if Settings::get().report.is_some() {
             NOTES.lock().unwrap_or_else(PoisonError::into_inner).extend(found.notes);
         }
-        found.layout
+        found.machine
     }))
 }
 
@@ -165,7 +165,7 @@ impl ProcessLocation {
 
 /// The layout that rank 0 builds from the locations of all processes.
 struct GatheredLayout {
-    layout: Machine,
+    machine: Machine,
     /// The same in the order of `MPI_COMM_WORLD`, if that has the same processes.
     of_world: Option<Machine>,
     /// Contradictions: these sources were not used.
@@ -180,15 +180,15 @@ impl GatheredLayout {
             return None;
         }
         let node = |place: &[c_int]| u64::from(place[1] as u32) | u64::from(place[2] as u32) << 32;
-        let layout = Machine::from_ids(&places().map(node).collect::<Vec<_>>());
+        let machine = Machine::from_ids(&places().map(node).collect::<Vec<_>>());
         let hosts = places().map(|place| address::host_of(&place[ADDRESS..]));
-        let mut notes: Vec<String> = split_hosts(&layout, hosts).into_iter().collect();
+        let mut notes: Vec<String> = split_hosts(&machine, hosts).into_iter().collect();
         let addresses = places().map(|place| (&place[ADDRESS..], place[3]));
-        let layout = address::add(layout, addresses, &mut notes);
-        let layout = domain::add(layout, places().map(|place| &place[4..ADDRESS]));
+        let machine = address::add(machine, addresses, &mut notes);
+        let machine = domain::add(machine, places().map(|place| &place[4..ADDRESS]));
         let of_world = Self::order_of_world(places().map(|place| place[3]))
-            .map(|order| layout.select(order.iter().map(|rank| *rank as usize)));
-        Some(Self { layout, of_world, notes })
+            .map(|order| machine.select(order.iter().map(|rank| *rank as usize)));
+        Some(Self { machine, of_world, notes })
     }
 
     /// For each rank in `MPI_COMM_WORLD` the rank here; `None` if not all of its processes are here.
@@ -223,7 +223,7 @@ fn split_hosts(machine: &Machine, hosts: impl Iterator<Item = String>) -> Option
 
 /// Broadcasts the layouts of rank 0, of the communicator and of `MPI_COMM_WORLD`. Collective.
 fn share(comm: &HostComm, found: Option<&GatheredLayout>) -> Result<[Option<Runs>; 2]> {
-    let of_comm = found.map(|found| Runs::from(&found.layout));
+    let of_comm = found.map(|found| Runs::from(&found.machine));
     let of_world = found.and_then(|found| found.of_world.as_ref()).map(Runs::from);
     let length = |runs: &Option<Runs>| runs.as_ref().map_or(0, |runs| runs.words().len() as u32);
     // An order that is the communicator's own need not be sent twice.
@@ -260,7 +260,7 @@ fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Machine>> {
     static SAID: Once = Once::new();
     match Settings::get().written_layout(world.size()? as usize) {
         None => Ok(None),
-        Some(Ok(layout)) => Ok(Some(layout)),
+        Some(Ok(machine)) => Ok(Some(machine)),
         Some(Err(complaint)) => {
             if comm.rank()? == 0 {
                 SAID.call_once(|| eprint_line!("{complaint}"));

@@ -59,9 +59,9 @@ impl Collector {
         }
         let world = HostComm::world();
         let (Ok(rank), Ok(processes)) = (world.rank(), world.size()) else { return };
-        let layout = machine::known(&world).unwrap_or(None).map(|runs| runs.machine());
-        self.knows_job.store(layout.is_some(), Ordering::Relaxed);
-        let nodes = layout.as_ref().map(Into::into);
+        let machine = machine::known(&world).unwrap_or(None).map(|runs| runs.machine());
+        self.knows_job.store(machine.is_some(), Ordering::Relaxed);
+        let nodes = machine.as_ref().map(Into::into);
         let origin = self.origin.clone();
         self.report.job(Job { mpi: family::version(), processes, rank, nodes, origin });
     }

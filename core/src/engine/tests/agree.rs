@@ -8,8 +8,8 @@ use crate::machine::Machine;
 use crate::mapping::Scramble;
 
 /// The calls of rank 0.
-fn calls(layout: Option<Machine>, size: i32, program: impl Fn(&Sim) + Sync) -> Vec<&'static str> {
-    let calls = sim::run_on(layout, size, |comm| {
+fn calls(machine: Option<Machine>, size: i32, program: impl Fn(&Sim) + Sync) -> Vec<&'static str> {
+    let calls = sim::run_on(machine, size, |comm| {
         program(comm);
         comm.calls()
     });
@@ -87,7 +87,7 @@ fn a_constructor_that_fails_leaves_nothing() {
 
 #[test]
 fn environments_may_differ() {
-    let layout = Machine::from_ids(&[0, 1, 0, 1]);
+    let machine = Machine::from_ids(&[0, 1, 0, 1]);
     for (odd, moved) in [
         (Reorder::Off, false),
         (Reorder::Known, false),
@@ -95,7 +95,7 @@ fn environments_may_differ() {
         (Reorder::Always, true),
     ] {
         for reporting in [false, true] {
-            let made = sim::run_on(Some(layout.clone()), 4, |comm| {
+            let made = sim::run_on(Some(machine.clone()), 4, |comm| {
                 let mut settings = known();
                 if comm.rank() == Ok(2) {
                     (settings.reorder, settings.reporting) = (odd, reporting);
@@ -116,11 +116,11 @@ fn environments_may_differ() {
 
 /// The new ranks of processes on nodes in turn, in a ring that each gives its own part of.
 fn ring(
-    layout: Option<Machine>,
+    machine: Option<Machine>,
     size: i32,
     settings: impl Fn(i32) -> CallSettings + Sync,
 ) -> Vec<i32> {
-    sim::run_on(layout, size, |comm| {
+    sim::run_on(machine, size, |comm| {
         let rank = comm.rank().unwrap();
         let arguments = AdjacentArguments {
             sources: &[(rank + size - 1) % size],
@@ -166,8 +166,8 @@ fn processes_are_scrambled_on_any_nodes() {
     let round_robin = Machine::from_ids(&[0, 1, 0, 1, 0, 1]);
     let first = ring(None, 6, |_| scrambled(7));
     assert!((0..).zip(&first).all(|(old, new)| old != *new), "{first:?}");
-    for layout in [Some(Machine::one_node(6)), Some(round_robin)] {
-        assert_eq!(ring(layout, 6, |_| scrambled(7)), first);
+    for machine in [Some(Machine::one_node(6)), Some(round_robin)] {
+        assert_eq!(ring(machine, 6, |_| scrambled(7)), first);
     }
     // The seed is rank 0's; ranks without one scramble where others may be moved.
     assert_eq!(ring(None, 6, |rank| scrambled(if rank == 0 { 7 } else { 8 })), first);

@@ -10,12 +10,12 @@ use crate::machine::Machine;
 
 /// Lets every rank make its own call, with equal digests.
 fn collide(
-    layout: Option<Machine>,
+    machine: Option<Machine>,
     settings: impl Fn(i32) -> CallSettings + Sync,
     calls: [&ConstructorCall; 4],
 ) {
     let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
-    sim::run_on(layout, 4, |comm| {
+    sim::run_on(machine, 4, |comm| {
         COLLIDING.set(true);
         let rank = comm.rank().unwrap();
         if let Ok(Some((made, topology))) = make(comm, settings(rank), &grid, calls[rank as usize])
@@ -95,11 +95,11 @@ fn no_rank_waits_forever_if_environments_differ_and_digests_collide() {
     };
     for (i, one) in calls.iter().enumerate() {
         let other = &calls[(i * 7 + 3) % calls.len()];
-        for layout in [None, Some(Machine::from_ids(&[0, 1, 0, 1]))] {
+        for machine in [None, Some(Machine::from_ids(&[0, 1, 0, 1]))] {
             for first in 0..4 {
                 let settings = |rank| settings((rank + first) % 4);
-                collide(layout.clone(), settings, [one; 4]);
-                collide(layout.clone(), settings, [one, one, other, one]);
+                collide(machine.clone(), settings, [one; 4]);
+                collide(machine.clone(), settings, [one, one, other, one]);
             }
         }
     }

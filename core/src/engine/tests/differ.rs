@@ -94,11 +94,11 @@ fn graphs_may_differ_in_their_edges_but_not_in_their_size() {
 type Passed<'a> = (&'a [i32], &'a [i32], [EdgeWeights<'a>; 2], bool);
 
 fn adjacent<'a>(
-    layout: Option<Machine>,
+    machine: Option<Machine>,
     check: Check,
     passed: &'a [Passed<'a>],
 ) -> Vec<Result<(i32, DistGraph)>> {
-    sim::run_on(layout, passed.len() as i32, |comm| {
+    sim::run_on(machine, passed.len() as i32, |comm| {
         let (sources, destinations, weights, reorder) = passed[comm.rank().unwrap() as usize];
         let [source_weights, dest_weights] = weights;
         let arguments =

@@ -82,8 +82,8 @@ fn try_all_orders(explored: &mut Explored, around: Around, calls: &[&Constructor
         check: if around.check { Check::ALL } else { Check::default() },
         ..CallSettings::default()
     };
-    let layout = around.nodes.then(|| Machine::from_ids(&[0, 1, 0, 1, 0][..size]));
-    let (results, taken) = record(layout, size, |comm: &Recorded| {
+    let machine = around.nodes.then(|| Machine::from_ids(&[0, 1, 0, 1, 0][..size]));
+    let (results, taken) = record(machine, size, |comm: &Recorded| {
         COLLIDING.set(around.colliding);
         sim::HOST_GRAPH.set(around.host_graph);
         let rank = comm.rank().unwrap() as usize;

@@ -284,8 +284,8 @@ proptest! {
         let calls: Vec<&ConstructorCall> = picks.iter().map(|pick| &calls[*pick]).collect();
         let size = calls.len() as i32;
         let grid = grid_of(size);
-        let layout = known.then(|| Machine::from_ids(&nodes[..calls.len()]));
-        sim::run_on(layout, size, |comm| {
+        let machine = known.then(|| Machine::from_ids(&nodes[..calls.len()]));
+        sim::run_on(machine, size, |comm| {
             COLLIDING.set(true);
             let rank = comm.rank().unwrap();
             let (reorder, reporting, check) = environments[rank as usize];

@@ -248,8 +248,8 @@ fn graphs_of_a_grid_stay() {
 /// Nothing is sent for it where rank 0 knows the others.
 #[test]
 fn the_cost_is_counted() {
-    let sums = |layout: Machine, word: &str, anonymous: bool| -> usize {
-        let calls = sim::run_on(Some(layout), 16, |comm| {
+    let sums = |machine: Machine, word: &str, anonymous: bool| -> usize {
+        let calls = sim::run_on(Some(machine), 16, |comm| {
             sim::ANONYMOUS.set(anonymous);
             let settings = CallSettings { reporting: false, ..of_word(word) };
             for periods in [[false; 2], [true; 2]] {
@@ -259,7 +259,7 @@ fn the_cost_is_counted() {
         });
         calls[0].iter().filter(|call| **call == "sum").count()
     };
-    for (layout, word, anonymous, expected) in [
+    for (machine, word, anonymous, expected) in [
         (round_robin(), "on", false, 0),
         (round_robin(), "on", true, 4),
         (Machine::blocks(&[4; 4]), "on", false, 0),
@@ -267,7 +267,7 @@ fn the_cost_is_counted() {
         (Machine::one_node(16), "on", true, 0),
         (round_robin(), "off", true, 0),
     ] {
-        assert_eq!(sums(layout, word, anonymous), expected, "{word} {anonymous}");
+        assert_eq!(sums(machine, word, anonymous), expected, "{word} {anonymous}");
     }
 }
 
@@ -301,34 +301,34 @@ mod inside_nodes {
     proptest! {
         #[test]
         fn of_grids(
-            layout in layouts(),
+            machine in layouts(),
             sides in prop::collection::vec(1..7usize, 1..4),
             periodic in prop::collection::vec(any::<bool>(), 3),
             weights in prop::option::of(prop::collection::vec(1..20i64, 3)),
             objective in prop_oneof![Just(Objective::Sum), Just(Objective::Max), Just(Objective::Time)],
         ) {
             let mut sides = sides;
-            while sides.iter().product::<usize>() > layout.ranks() {
+            while sides.iter().product::<usize>() > machine.ranks() {
                 sides.pop();
             }
             let dims: Vec<i32> = sides.iter().map(|side| *side as i32).collect();
-            let cart = Cart::new(&dims, &periodic[..dims.len()], layout.ranks() as i32).unwrap();
+            let cart = Cart::new(&dims, &periodic[..dims.len()], machine.ranks() as i32).unwrap();
             let grid = Grid::of_cart(&cart, weights.as_ref().map(|weights| &weights[..dims.len()]));
             let options = Options { objective, ..Options::default() };
-            let plan = plan_grid(&grid, &layout, &options);
-            prop_assert!(keeps_order(&plan, &layout), "{plan:?}");
+            let plan = plan_grid(&grid, &machine, &options);
+            prop_assert!(keeps_order(&plan, &machine), "{plan:?}");
         }
 
         #[test]
         fn of_graphs(
-            layout in layouts(),
+            machine in layouts(),
             edges in prop::collection::vec((0..40u32, 0..40u32, 1..9i64), 0..100),
         ) {
-            let ranks = layout.ranks() as u32;
+            let ranks = machine.ranks() as u32;
             let edges = edges.into_iter().map(|(from, to, weight)| (from % ranks, to % ranks, weight));
             let graph = Csr::from_edges(ranks as usize, edges);
-            let plan = plan_graph(&graph, &layout, &Options::default());
-            prop_assert!(keeps_order(&plan, &layout), "{plan:?}");
+            let plan = plan_graph(&graph, &machine, &Options::default());
+            prop_assert!(keeps_order(&plan, &machine), "{plan:?}");
         }
     }
 }

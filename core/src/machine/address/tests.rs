@@ -1,7 +1,7 @@
 use super::*;
 
 /// A node of two processes for each address.
-fn layout_of(known: &[ReportedAddress]) -> Result<Machine, Contradiction> {
+fn machine_of(known: &[ReportedAddress]) -> Result<Machine, Contradiction> {
     let ids: Vec<u64> = (0..2 * known.len() as u64).map(|rank| rank / 2).collect();
     let of_ranks = known.iter().flat_map(|known| [*known; 2]);
     // In the form in which they are sent.
@@ -11,7 +11,7 @@ fn layout_of(known: &[ReportedAddress]) -> Result<Machine, Contradiction> {
 
 fn slurm_of(addresses: &[&str], pattern: &str) -> Result<Machine, Contradiction> {
     let known = addresses.iter().map(|text| ReportedAddress::slurm(Some(text), Some(pattern)));
-    layout_of(&known.collect::<Vec<_>>())
+    machine_of(&known.collect::<Vec<_>>())
 }
 
 /// The group of each node at each level above, the outermost first.
@@ -23,23 +23,23 @@ fn groups(machine: &Machine) -> Vec<Vec<u32>> {
 #[test]
 fn every_form_of_an_address_is_read() {
     let tree = ["s0.s4.s8.tux1", "s0.s4.s9.tux2", "s0.s5.s8.tux3", "s0.s5.s8.tux4"];
-    let layout = slurm_of(&tree, "switch.switch.switch.node").unwrap();
-    assert_eq!(layout.names(), ["switches 2", "switches 1", "nodes"]);
+    let machine = slurm_of(&tree, "switch.switch.switch.node").unwrap();
+    assert_eq!(machine.names(), ["switches 2", "switches 1", "nodes"]);
     // A single switch for all is no level; s8 below s5 differs from s8 below s4.
-    assert_eq!(groups(&layout), [[0, 0, 1, 1], [0, 1, 2, 2]]);
-    let layout = slurm_of(&["b8.tux1", "b9.tux2", "b8.tux3"], "block.node").unwrap();
+    assert_eq!(groups(&machine), [[0, 0, 1, 1], [0, 1, 2, 2]]);
+    let machine = slurm_of(&["b8.tux1", "b9.tux2", "b8.tux3"], "block.node").unwrap();
     assert_eq!(
-        (layout.names(), groups(&layout)),
+        (machine.names(), groups(&machine)),
         (vec!["blocks".into(), "nodes".into()], vec![vec![0, 1, 0]])
     );
-    let layout = slurm_of(&["r8:2.tux1", "r8:0.tux2", "r1:2.tux3"], "ring:position.node").unwrap();
-    assert_eq!((layout.names()[0].as_str(), groups(&layout)), ("rings", vec![vec![0, 0, 1]]));
+    let machine = slurm_of(&["r8:2.tux1", "r8:0.tux2", "r1:2.tux3"], "ring:position.node").unwrap();
+    assert_eq!((machine.names()[0].as_str(), groups(&machine)), ("rings", vec![vec![0, 0, 1]]));
     let pods = ["pod1:0:1:2.a", "pod2:0:1:2.b", "pod1:3:1:2.c"];
-    let layout = slurm_of(&pods, "torus:x:y:z.node").unwrap();
-    assert_eq!((layout.names()[0].as_str(), groups(&layout)), ("tori", vec![vec![0, 1, 0]]));
+    let machine = slurm_of(&pods, "torus:x:y:z.node").unwrap();
+    assert_eq!((machine.names()[0].as_str(), groups(&machine)), ("tori", vec![vec![0, 1, 0]]));
     // Unknown kinds group nodes too; a list of hosts is an ordinary name.
-    let layout = slurm_of(&["s[0-3].a", "s[0-3].b", "s[4-7].c"], "plane.node").unwrap();
-    assert_eq!((layout.names()[0].as_str(), groups(&layout)), ("groups", vec![vec![0, 0, 1]]));
+    let machine = slurm_of(&["s[0-3].a", "s[0-3].b", "s[4-7].c"], "plane.node").unwrap();
+    assert_eq!((machine.names()[0].as_str(), groups(&machine)), ("groups", vec![vec![0, 0, 1]]));
     for address in ["node1", "tux1"] {
         assert!(slurm_of(&[address, "tux2"], "node").unwrap().above().is_empty());
     }
@@ -52,27 +52,27 @@ fn a_node_without_a_group_shares_none_with_others() {
     assert_eq!(groups(&slurm_of(&nodes, pattern).unwrap()), [[0, 0, 1]]);
     // Two leaves of the root, and two of a switch in between.
     let nodes = ["r..l1.a", "r..l1.b", "r..l2.c", "r..l2.d", "r.m.l3.e", "r.m.l3.f", "r.m.l4.g"];
-    let layout = slurm_of(&nodes, pattern).unwrap();
-    assert_eq!(groups(&layout), [[0, 0, 1, 1, 2, 2, 2], [0, 0, 1, 1, 2, 2, 3]]);
+    let machine = slurm_of(&nodes, pattern).unwrap();
+    assert_eq!(groups(&machine), [[0, 0, 1, 1, 2, 2, 2], [0, 0, 1, 1, 2, 2, 3]]);
     // Nodes in no switch.
-    let layout = slurm_of(&["s1.a", "s1.b", ".c", ".d"], "switch.node").unwrap();
-    assert_eq!(groups(&layout), [[0, 0, 1, 2]]);
+    let machine = slurm_of(&["s1.a", "s1.b", ".c", ".d"], "switch.node").unwrap();
+    assert_eq!(groups(&machine), [[0, 0, 1, 2]]);
     // A group differs from one with the same name inside a nameless group.
-    let layout = slurm_of(&["x.x.a", ".x.b", "x.x.c", ".x.d"], "switch.switch.node").unwrap();
-    assert_eq!(groups(&layout), [[0, 1, 0, 1]]);
+    let machine = slurm_of(&["x.x.a", ".x.b", "x.x.c", ".x.d"], "switch.switch.node").unwrap();
+    assert_eq!(groups(&machine), [[0, 1, 0, 1]]);
 }
 
 #[test]
 fn the_outermost_of_many_levels_count_as_one() {
     let nodes = ["a.b.c.1.2.3.4.n1", "a.b.d.1.2.3.4.n2", "a.b.c.1.2.3.4.n3"];
-    let layout = slurm_of(&nodes, "switch.switch.switch.switch.switch.switch.switch.node");
-    assert_eq!(groups(&layout.unwrap()), [[0, 1, 0]]);
+    let machine = slurm_of(&nodes, "switch.switch.switch.switch.switch.switch.switch.node");
+    assert_eq!(groups(&machine.unwrap()), [[0, 1, 0]]);
 }
 
 #[test]
 fn contradictions_are_reported() {
     let at = |text: &str| ReportedAddress::slurm(Some(text), Some("switch.node"));
-    let said = |known: &[ReportedAddress]| layout_of(known).unwrap_err().to_string();
+    let said = |known: &[ReportedAddress]| machine_of(known).unwrap_err().to_string();
     assert_eq!(
         said(&[at("s1.a"), at("s1.a")]),
         "is the same for ranks 0 and 2, which are on two nodes"
@@ -89,15 +89,15 @@ fn contradictions_are_reported() {
         said(&[at("s1.a"), bare]),
         "of rank 2 has different levels from those of other ranks"
     );
-    let layout = Machine::from_ids(&[0, 1, 0]);
-    let error = layout.addressed([at("s1.a"), at("s1.b"), at("s2.a")].into_iter(), true);
+    let machine = Machine::from_ids(&[0, 1, 0]);
+    let error = machine.addressed([at("s1.a"), at("s1.b"), at("s2.a")].into_iter(), true);
     assert_eq!(error, Err(Contradiction::Differs(0, 2)));
     // A single node has nothing above, whatever the addresses.
     let node = Machine::one_node(2);
     assert_eq!(node.addressed([at("s1.a"), at("s1.b")].into_iter(), true), Ok(node.clone()));
-    assert_eq!(layout_of(&[ReportedAddress::Nothing; 3]).unwrap().names(), ["nodes"]);
+    assert_eq!(machine_of(&[ReportedAddress::Nothing; 3]).unwrap().names(), ["nodes"]);
     // The launch node's address, sent to all, but without levels.
-    assert_eq!(layout_of(&[bare; 3]).unwrap().names(), ["nodes"]);
+    assert_eq!(machine_of(&[bare; 3]).unwrap().names(), ["nodes"]);
     let told = [at("s1.a"), at("s2.a"), at("s1.a")];
     let switches = Machine::from_ids(&[0, 1, 2]).addressed(told.into_iter(), false).unwrap();
     assert_eq!(switches.above()[0].group_of[..], [0, 1, 0]);
@@ -134,8 +134,8 @@ fn malformed_addresses_are_no_addresses() {
     assert_eq!(ReportedAddress::slurm(None, Some("switch.node")), ReportedAddress::Nothing);
     let odd = |head: u32| ReportedAddress::from_words(&[head, 1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(odd(7), ReportedAddress::Malformed);
-    assert_eq!(odd(2 | (Kind::Node as u32) << 8), ReportedAddress::Malformed);
-    assert!(matches!(odd(2 | (Kind::Switch as u32) << 8), ReportedAddress::At(_)));
+    assert_eq!(odd(2 | (LevelKind::Node as u32) << 8), ReportedAddress::Malformed);
+    assert!(matches!(odd(2 | (LevelKind::Switch as u32) << 8), ReportedAddress::At(_)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::hostlist::{self, MOST_NAMES};
 use crate::machine::address::{Address, host_number};
 use crate::machine::network_map::{MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
-use crate::machine::{Kind, LayoutError, MOST_LEVELS};
+use crate::machine::{LayoutError, LevelKind, MOST_LEVELS};
 
 /// The contents of a file, in order.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(in crate::machine) struct Network {
 #[derive(Debug)]
 struct Group {
     line: usize,
-    kind: Kind,
+    kind: LevelKind,
     name: String,
     /// The groups in it, and the lines that name them.
     children: Vec<(usize, String)>,
@@ -45,7 +45,7 @@ impl Network {
     }
 
     /// Starts a group; lists that follow belong to it.
-    pub(super) fn group(&mut self, line: usize, kind: Kind, name: String) {
+    pub(super) fn group(&mut self, line: usize, kind: LevelKind, name: String) {
         self.groups.push(Group { line, kind, name, children: Vec::new(), nodes: Vec::new() });
     }
 
@@ -176,11 +176,11 @@ mod tests {
         let NetworkMapFile { network_map, faults } = NetworkMapFile::read(text).unwrap().unwrap();
         let hosts: Vec<u64> = hosts.split(' ').map(host_number).collect();
         let at = (0..).zip(&hosts).map(|(rank, host)| network_map.at(*host, Some(rank)));
-        let layout = Machine::from_ids(&hosts).addressed(at, network_map.is_distinct()).unwrap();
-        let layout = layout.without_idle_levels();
-        let levels = layout.above().iter().map(|level| level.group_of.to_vec());
+        let machine = Machine::from_ids(&hosts).addressed(at, network_map.is_distinct()).unwrap();
+        let machine = machine.without_idle_levels();
+        let levels = machine.above().iter().map(|level| level.group_of.to_vec());
         (
-            layout.names().into_iter().zip(levels).collect(),
+            machine.names().into_iter().zip(levels).collect(),
             faults.iter().map(ToString::to_string).collect(),
         )
     }

@@ -4,13 +4,16 @@ mod groups;
 pub(super) mod hostlist;
 
 use super::network_map::wrong;
-use super::{Kind, LayoutError};
+use super::{LayoutError, LevelKind};
 
 pub(super) use groups::Network;
 
 /// The key and kind of the object that a line describes.
-const GROUPS: [(&str, Kind); 3] =
-    [("switchname", Kind::Switch), ("blockname", Kind::Block), ("ringname", Kind::Ring)];
+const GROUPS: [(&str, LevelKind); 3] = [
+    ("switchname", LevelKind::Switch),
+    ("blockname", LevelKind::Block),
+    ("ringname", LevelKind::Ring),
+];
 
 /// Known keywords that are irrelevant here.
 const PASSED: [&str; 2] = ["blocksizes", "linkspeed"];

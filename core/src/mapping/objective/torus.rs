@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::machine::torus::{At, Torus};
-use crate::machine::{Kind, Machine};
+use crate::machine::{LevelKind, Machine};
 use crate::mapping::model::cost::{Adjacency, Cost};
 use crate::mapping::model::csr::Csr;
 
@@ -22,7 +22,7 @@ impl NodeCoordinates {
     pub(in crate::mapping) fn new(machine: &Machine) -> Option<Self> {
         let torus = machine.torus()?.clone();
         let mut group_of = vec![0; torus.at.len()];
-        let is_torus = |kind: Kind| [Kind::Torus, Kind::Ring].contains(&kind);
+        let is_torus = |kind: LevelKind| [LevelKind::Torus, LevelKind::Ring].contains(&kind);
         if let Some(level) = machine.above().iter().rfind(|level| is_torus(level.kind)) {
             let ranks = machine.nodes().iter().zip(&level.group_of);
             ranks.for_each(|(node, group)| group_of[*node as usize] = *group);

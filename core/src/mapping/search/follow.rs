@@ -33,18 +33,18 @@ mod tests {
 
     #[test]
     fn a_follower_has_the_order_of_the_other_and_its_own_costs() {
-        let layout = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
+        let machine = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
         let options = Options::default();
         let [open, closed] = [[false; 2], [true; 2]].map(|periods| nearest(&[4, 4], &periods));
-        let first = plan_grid(&open, &layout, &options);
+        let first = plan_grid(&open, &machine, &options);
         let moved = first.old_rank.clone().expect("round-robin ranks are moved");
-        let second = follow_cart(&closed, &layout, &options, Some(moved.clone()));
+        let second = follow_cart(&closed, &machine, &options, Some(moved.clone()));
         assert_eq!(second.old_rank, Some(moved.clone()));
-        let node_of: Vec<u32> = moved.iter().map(|rank| layout.nodes()[*rank as usize]).collect();
+        let node_of: Vec<u32> = moved.iter().map(|rank| machine.nodes()[*rank as usize]).collect();
         use crate::mapping::Adjacency;
         assert_eq!(second.after, closed.cost(&node_of));
         assert!(second.after != first.after && second.algorithm == Plan::FOLLOWED);
-        let kept = follow_cart(&closed, &layout, &options, None);
+        let kept = follow_cart(&closed, &machine, &options, None);
         assert_eq!((kept.old_rank, kept.after), (None, kept.before));
     }
 }

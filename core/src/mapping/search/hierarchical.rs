@@ -42,7 +42,7 @@ impl<S: Subject> MappingProblem<'_, S> {
 }
 
 /// The best mapping to nodes if their distance counts: the mapping found for nodes only, with its parts placed near
-/// each other, and a division of the vertices from the top down; the better of these is improved. `layout` is the
+/// each other, and a division of the vertices from the top down; the better of these is improved. `machine` is the
 /// initial assignment of vertices, from which the search starts if nothing was found.
 pub(super) fn map_hierarchical<S: Subject>(
     problem: &MappingProblem<'_, S>,

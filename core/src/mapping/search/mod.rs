@@ -28,7 +28,7 @@ use crate::mapping::plan::{Options, Plan};
 /// Maps a grid, for `MPI_Cart_create` (MPI 4.1, 8.5.1) and `MPI_Cart_map` (8.5.9). Deterministic. The process of rank
 /// 0 keeps its rank.
 ///
-/// `layout` must have at least as many ranks as the grid has cells. If it has more, a choice of ranks on few nodes
+/// `machine` must have at least as many ranks as the grid has cells. If it has more, a choice of ranks on few nodes
 /// takes part. Time: under half a second for a million cells, unless [`Options::seconds`] is set, nearly all of it for
 /// constructions; grids of some hundred cells are searched for up to 0.25 s. Memory: 17 bytes per cell beyond the
 /// layout from 100,000 cells on (docs/results/quality.md), up to about 300 if smaller grids are improved as graphs.
@@ -63,7 +63,7 @@ pub fn plan_grid(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
 /// Maps a graph, for the constructors of graphs (MPI 4.1, 8.5.3 and 8.5.4) and `MPI_Graph_map` (8.5.9).
 /// Deterministic. The process of rank 0 keeps its rank.
 ///
-/// `layout` must have at least as many ranks as the graph has vertices.
+/// `machine` must have at least as many ranks as the graph has vertices.
 ///
 /// ```
 /// use cartograph_core::machine::Machine;

@@ -51,8 +51,8 @@ mod tests {
                 if ranks == 2 && !rank_zero {
                     continue;
                 }
-                let layout = Machine::one_node(ranks);
-                let order = scrambled(&[ranks], &layout, Scramble { seed, rank_zero });
+                let machine = Machine::one_node(ranks);
+                let order = scrambled(&[ranks], &machine, Scramble { seed, rank_zero });
                 let stays = |(new, old): (i32, &i32)| new == *old;
                 assert_eq!(
                     (0..).zip(&order).filter(|pair| stays(*pair)).count(),
@@ -82,10 +82,10 @@ mod tests {
     fn the_cost_is_reported() {
         let how = Scramble { seed: 1, rank_zero: false };
         let options = Options { scramble: Some(how), ..Options::default() };
-        let layout = Machine::blocks(&[2, 2]);
+        let machine = Machine::blocks(&[2, 2]);
         let graph = Csr::from_edges(4, [(0, 1, 5), (2, 3, 5)].into_iter());
-        let plan = plan_graph(&graph, &layout, &options);
-        let node_of: Vec<u32> = plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
+        let plan = plan_graph(&graph, &machine, &options);
+        let node_of: Vec<u32> = plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
         assert_eq!((plan.before.inter_node_edges, plan.after), (0, graph.cost(&node_of)));
         for (dims, ranks) in [(&[1][..], 4), (&[2], 2)] {
             let alone = plan_grid(&nearest(dims, &[false]), &Machine::one_node(ranks), &options);

@@ -179,10 +179,10 @@ mod tests {
     #[test]
     fn a_stopped_search_places_nothing() {
         static STOPPED: AtomicBool = AtomicBool::new(true);
-        let (grid, layout) = (grid(&[16, 16]), round_robin(&[16; 16]));
+        let (grid, machine) = (grid(&[16, 16]), round_robin(&[16; 16]));
         let steps = |stop| {
             SPENT.set(0);
-            planned_cart(&grid, &layout, &Options { stop, ..Options::default() });
+            planned_cart(&grid, &machine, &Options { stop, ..Options::default() });
             SPENT.get()
         };
         let (all, stopped) = (steps(Stop::default()), steps(Stop(Some(&STOPPED))));
@@ -209,14 +209,14 @@ mod tests {
 
     #[test]
     fn links_lose_nothing_for_any_weights_if_these_are_unknown() {
-        let (layout, grid) = (round_robin(&[16; 16]), grid(&[16, 16]).with_unknown_weights());
-        let plan = planned(&grid, &layout);
+        let (machine, grid) = (round_robin(&[16; 16]), grid(&[16, 16]).with_unknown_weights());
+        let plan = planned(&grid, &machine);
         assert!(plan.links.after.inter_node_edges < plan.links.before.inter_node_edges);
         for weights in [[1, 4], [4, 1], [1, 1], [4, 4]] {
             let grid = grid.weighing(&weights);
-            let stay = Plan::identity(&grid, &layout, &Options::default().distances, |_| 0);
+            let stay = Plan::identity(&grid, &machine, &Options::default().distances, |_| 0);
             let order = plan.old_ranks().collect();
-            let moved = stay.clone().with_order(&grid, &layout, order, "");
+            let moved = stay.clone().with_order(&grid, &machine, order, "");
             assert!(moved.links.after.max_node_edges <= stay.links.before.max_node_edges);
         }
     }

@@ -242,16 +242,16 @@ mod tests {
             (&[12, 8, 8], vec![48; 16]),
             (&[30, 24], [vec![60; 6], vec![40; 9]].concat()),
         ] {
-            let layout = Machine::blocks(&sizes);
-            let plan = guard(&grid(dims), &layout, &Options::default());
+            let machine = Machine::blocks(&sizes);
+            let plan = guard(&grid(dims), &machine, &Options::default());
             let node_of: Vec<u32> =
-                plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
+                plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
             assert!(plan.after.inter_node_edges < plan.before.inter_node_edges, "{dims:?}");
             for number in 0..3usize.pow(dims.len() as u32) {
                 let weights: Vec<i64> =
                     (0..dims.len()).map(|i| [1, 2, 4][number / 3usize.pow(i as u32) % 3]).collect();
                 let grid = grid(dims).weighing(&weights);
-                let (before, after) = (grid.cost(layout.nodes()), grid.cost(&node_of));
+                let (before, after) = (grid.cost(machine.nodes()), grid.cost(&node_of));
                 assert!(
                     after.inter_node_edges <= before.inter_node_edges
                         && after.max_node_edges <= before.max_node_edges,

@@ -7,7 +7,7 @@ use svg::node::element::{Description, Group, Rectangle, Style, Text, Title};
 use super::panel::{Panel, round, text};
 use super::slices::axes;
 use super::{grid, matrix};
-use crate::machine::Kind;
+use crate::machine::LevelKind;
 use crate::mapping::Cost;
 use crate::report::VertexPlacement;
 use crate::report::effect::LevelEffect;
@@ -251,7 +251,7 @@ impl Caption {
             Change(before.inter_node_edges, after.inter_node_edges),
             AtLeast(self.lower_bound)
         );
-        let others = self.levels.iter().filter(|level| level.name != Kind::Node.to_string());
+        let others = self.levels.iter().filter(|level| level.name != LevelKind::Node.to_string());
         let figures = others.fold(figures, |figures, level| {
             let change = Change(level.before.edges, level.after.edges);
             figures + &format!("; between {} {change}", level.name)

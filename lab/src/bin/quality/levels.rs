@@ -1,6 +1,6 @@
 //! Switches above the nodes: what `docs/results/quality.md` says about mappings through them.
 
-use cartograph_core::machine::{Kind, Machine};
+use cartograph_core::machine::{LevelKind, Machine};
 use cartograph_core::mapping::{Adjacency, Grid, Offset, Options, plan_graph, plan_grid};
 use cartograph_lab::Table;
 
@@ -211,7 +211,8 @@ fn costs() -> Table {
                 let switches = allocation.switches(sizes.len(), 16, &mut Random::new(13));
                 let of_ranks: Vec<u64> =
                     nodes.nodes().iter().map(|node| switches[*node as usize].into()).collect();
-                let layout = nodes.clone().under(Kind::Switch, &of_ranks).expect("nodes are whole");
+                let layout =
+                    nodes.clone().under(LevelKind::Switch, &of_ranks).expect("nodes are whole");
                 let weighted = run(&layout).1.weighted.expect("there are switches");
                 let sides: Vec<String> = dims.iter().map(usize::to_string).collect();
                 table.row(&format!(

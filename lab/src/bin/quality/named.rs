@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use cartograph_core::machine::{Kind, Machine};
+use cartograph_core::machine::{LevelKind, Machine};
 use cartograph_core::mapping::{Adjacency, Csr, Distances, Objective, Options, plan_graph};
 use cartograph_core::metis;
 use cartograph_lab::Table;
@@ -90,8 +90,10 @@ fn cartograph(graph: &Csr, widths: [usize; 3], parts: usize) -> (i64, f64) {
         nodes.nodes().iter().map(|part| u64::from(*part) / width as u64).collect()
     };
     let (inner, outer) = (ids(widths[0]), ids(widths[0] * widths[1]));
-    let layout =
-        nodes.clone().under(Kind::Switch, &inner).and_then(|l| l.under(Kind::Switch, &outer));
+    let layout = nodes
+        .clone()
+        .under(LevelKind::Switch, &inner)
+        .and_then(|l| l.under(LevelKind::Switch, &outer));
     let layout = layout.expect("groups nest");
     // No distance is less than 1, which every edge counts more by then.
     let distances = Distances::parse("1,2,11,101").expect("these grow");

@@ -1,6 +1,6 @@
 //! Machines with switches, and what each method reaches on one of them.
 
-use cartograph_core::machine::{Kind, Machine};
+use cartograph_core::machine::{LevelKind, Machine};
 use cartograph_core::mapping::{Adjacency, Cost, Csr, Distances, Grid, Objective, Options, Plan};
 
 use crate::clock;
@@ -125,7 +125,7 @@ pub(crate) fn row(
         sizes.iter().enumerate().flat_map(|(node, size)| vec![node as u64; *size]).collect();
     let nodes = Machine::from_ids(&ids);
     let of_ranks: Vec<u64> = ids.iter().map(|node| switches[*node as usize].into()).collect();
-    let layout = nodes.clone().under(Kind::Switch, &of_ranks).expect("nodes are whole");
+    let layout = nodes.clone().under(LevelKind::Switch, &of_ranks).expect("nodes are whole");
     let taken = |layout: &Machine, seconds: Option<f64>| {
         let begin = clock::now();
         // What is compared is the sum that others minimize.

@@ -234,11 +234,11 @@ pub(super) struct Calls(Vec<Vec<Taken>>);
 
 /// Runs `program` and writes its calls down.
 pub(super) fn record<T: Send>(
-    layout: Option<Machine>,
+    machine: Option<Machine>,
     size: usize,
     program: impl Fn(&Recorded) -> T + Sync,
 ) -> (Vec<T>, Calls) {
-    let made = sim::run_on(layout, size as i32, |sim| {
+    let made = sim::run_on(machine, size as i32, |sim| {
         let log = Arc::default();
         let members = Arc::new((0..size).collect());
         let recorded = Recorded {

@@ -1,6 +1,6 @@
 //! Every small grid on every small machine, and grids whose best possible plan is known.
 
-use crate::machine::{Kind, Machine};
+use crate::machine::{LevelKind, Machine};
 use crate::mapping::tests::{least, nearest, planned_cart, products, switched};
 use crate::mapping::{Grid, Objective, Offset, Options, plan_grid};
 
@@ -27,7 +27,8 @@ fn every_grid_of_up_to_64_cells_on_every_machine() {
             }
             let [round_robin, packages] = [|rank| rank * rank % 7 % 4, |rank| rank / 2]
                 .map(|id: fn(u64) -> u64| (0..cells as u64).map(id).collect::<Vec<u64>>());
-            machines.push(Machine::from_ids(&round_robin).with_level(Kind::Package, &packages));
+            machines
+                .push(Machine::from_ids(&round_robin).with_level(LevelKind::Package, &packages));
             let sizes = [1, 2, 3].into_iter().cycle().take(cells / 2 + 1).collect::<Vec<_>>();
             let switches: Vec<u64> = (0..sizes.len() as u64).map(|node| node * node % 5).collect();
             machines.push(switched(&sizes, &switches));
@@ -131,8 +132,8 @@ fn weighted_grids_of_up_to_64_cells_are_as_good_as_can_be() {
         let [nodes, least] = [2, 3].map(|at| numbers(words[at], ' ')[0]);
         let size = dims.iter().product::<usize>() / nodes as usize;
         let grid = Grid::new(dims.clone(), vec![false; dims.len()], stencil);
-        let layout = Machine::blocks(&vec![size; nodes as usize]);
-        let cut = plan_grid(&grid, &layout, &Options::default()).after.inter_node_edges / 2;
+        let machine = Machine::blocks(&vec![size; nodes as usize]);
+        let cut = plan_grid(&grid, &machine, &Options::default()).after.inter_node_edges / 2;
         assert!((100 * least..=101 * least).contains(&(100 * cut)), "{line}: {cut}");
     }
 }
@@ -186,8 +187,8 @@ fn vertices_of_a_node_are_placed_on_its_groups() {
     // 4x1 before and can be 2x2.
     let grid = nearest(&[8, 4], &[false, false]);
     let domains: Vec<u64> = (0..32).map(|rank| rank / 4).collect();
-    let layout = Machine::blocks(&[16, 16]).with_level(Kind::Numa, &domains);
-    let plan = planned_cart(&grid, &layout, &Options::default());
+    let machine = Machine::blocks(&[16, 16]).with_level(LevelKind::Numa, &domains);
+    let plan = planned_cart(&grid, &machine, &Options::default());
     // Nodes are already 4x4.
     assert_eq!((plan.before, plan.algorithm), (plan.after, "inside nodes"));
     assert_eq!(plan.levels[1].before.inter_node_edges, 56);

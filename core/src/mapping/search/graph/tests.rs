@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::subject::lower_bound;
-use crate::machine::{Kind, Machine};
+use crate::machine::{LevelKind, Machine};
 use crate::mapping::budget::SPENT;
 use crate::mapping::search::rng::Rng;
 use crate::mapping::tests::{least, planned_graph};
@@ -188,11 +188,11 @@ fn a_search_uses_its_time_limit() {
     let edges = renumbered(vertices, &both_ways(&right.chain(down).collect::<Vec<_>>()), 1);
     let graph = graph_of(vertices, &edges);
     let packages: Vec<u64> = (0..vertices as u64).map(|rank| rank / 150 % 2).collect();
-    let layout = Machine::blocks(&[300; 300]).with_level(Kind::Package, &packages);
+    let machine = Machine::blocks(&[300; 300]).with_level(LevelKind::Package, &packages);
     let mut last = i64::MAX;
     for seconds in [0.0, 0.001, 0.01, 0.1, 0.5] {
         SPENT.set(0);
-        let plan = plan_graph(&graph, &layout, &Options { seconds: Some(seconds), ..SUM });
+        let plan = plan_graph(&graph, &machine, &Options { seconds: Some(seconds), ..SUM });
         // For the nodes, and then for the levels below them. No share is overdrawn by more than some sweeps over its
         // part: together, a fifth.
         let sweep = vertices + edges.len();

@@ -45,11 +45,11 @@ fn the_fastest_plan_is_taken() {
     // 7, 9, 7 and 9 nodes of 32. The smallest sum leaves 80 edges to a node and 144 to a switch of 7 nodes.
     let switches: Vec<u64> =
         [7, 9, 7, 9].into_iter().zip(0..).flat_map(|(nodes, switch)| vec![switch; nodes]).collect();
-    let layout = switched(&[32; 32], &switches);
+    let machine = switched(&[32; 32], &switches);
     let grid = nearest(&[16, 8, 8], &[true; 3]);
     let most = |objective| {
         let options = Options { objective, ..Options::default() };
-        let plan = planned_cart(&grid, &layout, &options);
+        let plan = planned_cart(&grid, &machine, &options);
         (plan.after.max_node_edges, plan.levels[0].after.max_node_edges)
     };
     let (time, sum) = (most(Objective::Time), most(Objective::Sum));
@@ -60,17 +60,17 @@ fn the_fastest_plan_is_taken() {
 #[test]
 fn processes_of_a_node_go_near_their_neighbors() {
     // A row of nodes of two alternating sizes; of each size, one half is on each switch.
-    let layout = switched(&[3, 2, 3, 2, 3, 2, 3, 2], &[0, 0, 1, 1, 0, 0, 1, 1]);
-    let (sum, bound, before, after) = plan(&[20], &layout);
+    let machine = switched(&[3, 2, 3, 2, 3, 2, 3, 2], &[0, 0, 1, 1, 0, 0, 1, 1]);
+    let (sum, bound, before, after) = plan(&[20], &machine);
     assert_eq!((before, after), (6, 2));
     assert_eq!((sum, bound), (38 + 9 * 14 + 90 * 2, sum));
 }
 
 #[test]
 fn three_levels_are_one_tree() {
-    let layout = Machine::parse("2x2x4x8", 128).unwrap();
+    let machine = Machine::parse("2x2x4x8", 128).unwrap();
     let grid = nearest(&[16, 8], &[false; 2]);
-    let plan = planned_cart(&grid, &layout, &Options::default());
+    let plan = planned_cart(&grid, &machine, &Options::default());
     let costs: Vec<i64> = plan.levels.iter().map(|level| level.after.inter_node_edges).collect();
     // Halves of 8x8, quarters of 8x4, nodes of 4x2.
     assert_eq!((costs, plan.weighted.unwrap().distances), (vec![16, 48, 144], vec![1, 10, 30, 90]));
@@ -79,12 +79,12 @@ fn three_levels_are_one_tree() {
 #[test]
 fn distances_decide_which_edges_are_cut() {
     // Three switches of one node of four and two of two; five switches would fit better.
-    let layout = round_robin(6, &[5, 3, 2]);
+    let machine = round_robin(6, &[5, 3, 2]);
     let grid = nearest(&[12, 5], &[false; 2]);
     let of = |text| {
         let distances = Distances::parse(text).unwrap();
         let options = Options { objective: Objective::Sum, distances, ..Options::default() };
-        let plan = planned_cart(&grid, &layout, &options);
+        let plan = planned_cart(&grid, &machine, &options);
         (plan.levels[0].after.inter_node_edges, plan.after.inter_node_edges)
     };
     let (cheap, dear) = (of("1,10,10"), of("1,2,1000"));
@@ -98,8 +98,8 @@ fn distances_decide_which_edges_are_cut() {
 #[test]
 fn near_processes_take_part_if_there_are_more() {
     // Two switches of four nodes; four nodes suffice.
-    let layout = switched(&[4; 8], &[0, 1, 0, 1, 0, 1, 0, 1]);
-    let (sum, _, before, after) = plan(&[4, 4], &layout);
+    let machine = switched(&[4; 8], &[0, 1, 0, 1, 0, 1, 0, 1]);
+    let (sum, _, before, after) = plan(&[4, 4], &machine);
     assert!(before > 0);
     assert_eq!((sum, after), (48 + 9 * 16, 0));
 }
@@ -116,8 +116,8 @@ fn graphs_are_mapped_through_levels_too() {
     let edges: Vec<_> =
         (0..64).flat_map(|v| pair(v, v + 1, 3).into_iter().chain(pair(v, v + 2, 1))).collect();
     let graph = Csr::from_edges(64, edges.iter().copied());
-    let layout = round_robin(4, &[4; 4]);
-    let plan = planned_graph(&graph, &layout, &Options::default());
+    let machine = round_robin(4, &[4; 4]);
+    let plan = planned_graph(&graph, &machine, &Options::default());
     // Each border has one edge along the ring and two chords, in both directions.
     let costs: Vec<i64> = plan.levels.iter().map(|level| level.after.inter_node_edges).collect();
     assert_eq!(costs, [4 * 2 * 5, 16 * 2 * 5]);
@@ -133,13 +133,13 @@ fn large_grids_on_fragments_of_switches_are_near_the_bound_in_time() {
         let mut switch_of: Vec<u64> =
             (0..).zip(&switches).flat_map(|(i, nodes)| vec![i; *nodes]).collect();
         Rng::new(5).shuffle(&mut switch_of);
-        let layout = switched(&sizes, &switch_of);
+        let machine = switched(&sizes, &switch_of);
         let grid = nearest(&[64, 32, 32], &[false; 3]);
         // Only the sum has a bound.
         let distances = Distances::parse("1,10,100").unwrap();
         let options = Options { objective: Objective::Sum, distances, ..Options::default() };
         SPENT.set(0);
-        let found = planned_cart(&grid, &layout, &options);
+        let found = planned_cart(&grid, &machine, &options);
         let steps = SPENT.get() as f64 / grid.vertices() as f64;
         let weighted = found.weighted.unwrap();
         let over = weighted.after as f64 / weighted.lower_bound as f64;
@@ -154,10 +154,10 @@ fn switches_of_regular_boxes_take_no_search() {
     let grid = nearest(&[256, 128], &[false; 2]);
     let nodes = Machine::blocks(&[64; 512]);
     let switches = switched(&[64; 512], &(0..512).map(|node| node / 16).collect::<Vec<_>>());
-    let plan = |layout: &Machine| {
+    let plan = |machine: &Machine| {
         READ.set(0);
         SPENT.set(0);
-        let plan = plan_grid(&grid, layout, &Options::default());
+        let plan = plan_grid(&grid, machine, &Options::default());
         (plan, READ.get() as f64, SPENT.get() as f64)
     };
     let (alone, read_alone, spent_alone) = plan(&nodes);
@@ -193,8 +193,8 @@ fn distances_are_read() {
 
 #[test]
 fn a_tree_gives_the_distance_between_nodes() {
-    let layout = Machine::parse("2x2x2x1", 8).unwrap();
-    let model = DistanceModel::new(&layout, &Distances::default());
+    let machine = Machine::parse("2x2x2x1", 8).unwrap();
+    let model = DistanceModel::new(&machine, &Distances::default());
     assert_eq!((model.depth(), model.node_step()), (2, 9));
     let near = |model: &DistanceModel, a, b| model.group(1, a) == model.group(1, b);
     assert_eq!([1, 2, 4].map(|node| near(&model, 0, node)), [true, false, false]);
