@@ -1,6 +1,7 @@
 /* Each process exchanges messages with the process half the job away, or with `near` the next one; if that is on another
- * node, the exchange takes longer, like on a network. pairs [CODE [input|wait|near]]: prints the number of pairs between
- * nodes, and the first line of its input; exits with CODE. */
+ * node, the exchange takes longer, like on a network. With `columns`, it does so with its neighbors in the columns of a
+ * grid. pairs [CODE [input|wait|near|columns]]: prints the number of processes with partners on other nodes, and the first
+ * line of its input; exits with CODE. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,24 +16,62 @@ enum { STEPS = 50, BYTES = 1 << 16 };
 
 static char out[BYTES], in[BYTES];
 
-int main(int argc, char **argv)
+/* Exchanges messages in the columns of a grid; those between nodes are late. Returns whether this process has one. */
+static int columns(const char *own)
 {
-    int rank, size, length, apart, all = 0;
-    char own[MPI_MAX_PROCESSOR_NAME] = "", other[MPI_MAX_PROCESSOR_NAME] = "";
-    MPI_Init(&argc, &argv);
+    MPI_Comm grid;
+    int size, ranks[2], apart[2] = {0, 0}, dims[2] = {0, 0}, periods[2] = {0, 0};
+    char other[2][MPI_MAX_PROCESSOR_NAME] = {"", ""};
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Get_processor_name(own, &length);
-    int partner = argc > 2 && strcmp(argv[2], "near") == 0 ? rank ^ 1 : (rank + size / 2) % size;
-    MPI_Sendrecv(own, sizeof own, MPI_CHAR, partner, 0, other, sizeof other, MPI_CHAR, partner, 0, MPI_COMM_WORLD,
+    MPI_Dims_create(size, 2, dims);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid);
+    MPI_Cart_shift(grid, 0, 1, &ranks[0], &ranks[1]);
+    for (int side = 0; side < 2; side++) {
+        MPI_Sendrecv(own, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, ranks[side], 0, other[side], MPI_MAX_PROCESSOR_NAME, MPI_CHAR,
+                     ranks[1 - side], 0, grid, MPI_STATUS_IGNORE);
+        apart[1 - side] = ranks[1 - side] != MPI_PROC_NULL && strcmp(own, other[side]) != 0;
+    }
+    for (int step = 0; step < 2 * STEPS; step++) {
+        int side = step % 2;
+        MPI_Request request;
+        MPI_Irecv(in, BYTES, MPI_CHAR, ranks[1 - side], 1, grid, &request);
+        if (apart[side])
+            usleep(PAUSE);
+        MPI_Send(out, BYTES, MPI_CHAR, ranks[side], 1, grid);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_free(&grid);
+    return apart[0] || apart[1];
+}
+
+/* The same with one partner. */
+static int pair(const char *own, int partner)
+{
+    char other[MPI_MAX_PROCESSOR_NAME] = "";
+    MPI_Sendrecv(own, sizeof other, MPI_CHAR, partner, 0, other, sizeof other, MPI_CHAR, partner, 0, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
-    apart = strcmp(own, other) != 0;
+    int apart = strcmp(own, other) != 0;
     for (int step = 0; step < STEPS; step++) {
         MPI_Sendrecv(out, BYTES, MPI_CHAR, partner, 1, in, BYTES, MPI_CHAR, partner, 1, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
         if (apart)
             usleep(PAUSE);
     }
+    return apart;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size, length, apart, all = 0;
+    char own[MPI_MAX_PROCESSOR_NAME] = "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Get_processor_name(own, &length);
+    if (argc > 2 && strcmp(argv[2], "columns") == 0)
+        apart = columns(own);
+    else
+        apart = pair(own, argc > 2 && strcmp(argv[2], "near") == 0 ? rank ^ 1 : (rank + size / 2) % size);
     MPI_Reduce(&apart, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {
         char line[100] = "";

@@ -62,7 +62,7 @@ pub trait Known: Sync {
 }
 
 /// All of them, those for users first.
-pub static ALL: [&dyn Known; 17] = [
+pub static ALL: [&dyn Known; 18] = [
     &REORDER,
     &REPORT,
     &WEIGHTS,
@@ -72,6 +72,7 @@ pub static ALL: [&dyn Known; 17] = [
     &CHECK,
     &PAIRING,
     &STORE,
+    &SITE_STORE,
     &TRAFFIC,
     &RECORD,
     &RECORD_LIMITED,
@@ -219,6 +220,15 @@ pub static STORE: Setting<()> = Setting {
     ..any(
         "CARTOGRAPH_STORE",
         "the directory in which cartograph run stores what it learns; default: ~/.local/state/cartograph",
+    )
+};
+
+/// The directory with entries for all users.
+pub static SITE_STORE: Setting<()> = Setting {
+    is_public: true,
+    ..any(
+        "CARTOGRAPH_SITE_STORE",
+        "the directory with what cartograph run knows for all users; default: etc/cartograph/known of the installation",
     )
 };
 

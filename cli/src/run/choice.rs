@@ -66,6 +66,28 @@ pub(super) fn choose(
     Ok(Some((arm, found.means)))
 }
 
+/// A placement with a smaller predicted gain is not used in a program's first job with a number of processes.
+const LEAST_PREDICTED: f64 = 1.1;
+
+/// The placement of a program's first job with this number of processes, as predicted from another one; `None` for the
+/// default order. It must gain whether the data of each process shrink or not. The job is recorded in any case.
+pub(super) fn predict(
+    no_trial: bool,
+    (from, [strong, weak]): (u32, [Entry; 2]),
+    machine: &Machine,
+    lesson: &mut Lesson,
+) -> Option<(Arm, Means)> {
+    let chosen = choose(no_trial, (&strong, machine), lesson).ok().flatten();
+    let chosen = chosen.filter(|(arm, _)| {
+        let nodes = [machine.nodes(), &arm.node_of];
+        arm.gain() >= LEAST_PREDICTED && weak.sends_less(lesson.made_for, nodes)
+    });
+    (lesson.keeps_calls, lesson.has_candidates) = (true, true);
+    (lesson.guess, lesson.reason) = (Guess::default(), Reason::Best);
+    lesson.from = chosen.as_ref().map(|_| from);
+    chosen
+}
+
 /// True if little more time is left for the job than such jobs took.
 fn is_short(entry: &Entry, guess: &Guess) -> bool {
     let end = env::var("SLURM_JOB_END_TIME").ok().and_then(|text| text.parse::<f64>().ok());

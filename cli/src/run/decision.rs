@@ -14,7 +14,7 @@ use super::learned::Lesson;
 use super::nodes::{Nodes, Refusal, unchanged};
 use super::surroundings::Surroundings;
 use super::{choice, with_relays};
-use crate::arms::Start;
+use crate::arms::{Arm, Means, Start};
 use crate::exec::wrappers::program_at;
 use crate::runs::command::Launch;
 use crate::store::{ALLOCATIONS, Key, Store};
@@ -124,7 +124,7 @@ fn lesson(
     let entry = lesson.store.entry(&lesson.key, job.own.ranks());
     let chosen = match &entry {
         Some(entry) => choice::choose(arguments.no_trial, (entry, &job.machine), &mut lesson),
-        None => Ok(None),
+        None => Ok(predicted(arguments.no_trial, &job, &mut lesson)),
     };
     lesson.keeps_calls &= !job.kept.has_ended(&lesson.program);
     let start = match chosen {
@@ -145,6 +145,12 @@ fn lesson(
     };
     lesson.nodes = Some(job.assumed());
     Ok((start, lesson))
+}
+
+/// The placement that jobs with other numbers of processes predict.
+fn predicted(no_trial: bool, job: &Nodes, lesson: &mut Lesson) -> Option<(Arm, Means)> {
+    let known = lesson.store.predicted(&lesson.key, job.own.ranks())?;
+    choice::predict(no_trial, known, &job.machine, lesson)
 }
 
 /// A number for a program with its inputs, of which the files that its jobs write are none.
@@ -189,6 +195,7 @@ fn empty(
         has_candidates: true,
         guess: Guess::default(),
         made_for: 0,
+        from: None,
     })
 }
 

@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn placements_are_searched_for_once_per_traffic_nodes_and_means() {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store { directory: directory.path().to_owned() };
+        let store = Store::at(directory.path().to_owned()).unwrap();
         let arm = |node_of: &[u32]| Arm {
             order: "some order".into(),
             predicted: Some(1.3),

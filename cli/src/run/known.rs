@@ -1,6 +1,6 @@
 //! `cartograph known`: lists the programs in the store, or the reports of jobs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cartograph_core::learn::{Entry, Gain, SHOWN, claimed, gain, median_times};
 use serde_json::json;
@@ -17,8 +17,11 @@ pub(crate) struct Arguments {
     /// Remove the entries of this program
     #[arg(long, value_name = "PROGRAM")]
     forget: Option<String>,
+    /// Copy the entries of this program to a directory that becomes a site's store
+    #[arg(long, num_args = 2, value_names = ["PROGRAM", "DIRECTORY"])]
+    export: Vec<String>,
     /// List the jobs with reports in this directory, written with CARTOGRAPH_REPORT=/DIR/%j-%u.json
-    #[arg(conflicts_with_all = ["json", "forget"])]
+    #[arg(conflicts_with_all = ["json", "forget", "export"])]
     reports: Option<PathBuf>,
     /// Show only jobs that would save at least PERCENT of the busiest node's edges
     #[arg(long, value_name = "PERCENT", default_value_t = 0, requires = "reports")]
@@ -45,7 +48,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             place.display()
         )));
     }
-    let store = Store { directory: place };
+    let store = Store::of(place);
+    if let [program, directory] = &arguments.export[..] {
+        return export(&store, program, Path::new(directory));
+    }
     if let Some(program) = &arguments.forget {
         return forget(&store, program);
     }
@@ -86,7 +92,7 @@ fn best(entry: &Entry, kind: Option<u32>) -> Option<Best> {
 
 /// The number of kept runs of a kind.
 fn runs(entry: &Entry, kind: u32) -> usize {
-    entry.runs.iter().filter(|run| run.kind == kind).count()
+    entry.runs.iter().filter(|run| run.kind == kind && run.nodes > 0).count()
 }
 
 /// A row for each program, followed by one for each of its kinds of work if there are several.
@@ -153,15 +159,26 @@ fn value(entry: &Entry) -> serde_json::Value {
 }
 
 fn forget(store: &Store, program: &str) -> Result<()> {
-    let mut count = 0;
-    for (name, entry) in store.all() {
-        if entry.is_ok_and(|entry| entry.program == program) {
-            store.forget(&name).map_err(|error| Failure::new(format!("{name}: {error}")))?;
-            count += 1;
-        }
-    }
-    match count {
-        0 => Err(Failure::new(format!("nothing learned about {program} yet"))),
-        _ => Ok(()),
+    let all = of_program(store, program)?;
+    all.into_iter().try_for_each(|(name, _)| {
+        store.forget(&name).map_err(|error| Failure::new(format!("{name}: {error}")))
+    })
+}
+
+fn export(store: &Store, program: &str, directory: &Path) -> Result<()> {
+    let all = of_program(store, program)?;
+    all.into_iter().try_for_each(|(name, entry)| {
+        let wrong = |error| Failure::new(format!("{}: {error}", directory.join(&name).display()));
+        Store::export(directory, &name, &entry).map_err(wrong)
+    })
+}
+
+/// The entries of a program, by the names of their files.
+fn of_program(store: &Store, program: &str) -> Result<Vec<(String, Entry)>> {
+    let all = store.all().into_iter().filter_map(|(name, entry)| Some((name, entry.ok()?)));
+    let found: Vec<(String, Entry)> = all.filter(|(_, entry)| entry.program == program).collect();
+    match found.is_empty() {
+        true => Err(Failure::new(format!("nothing learned about {program} yet"))),
+        false => Ok(found),
     }
 }

@@ -46,6 +46,8 @@ pub(super) struct Lesson {
     pub(super) guess: Guess,
     /// The kind of work for which the placement was made.
     pub(super) made_for: u32,
+    /// The number of processes of the jobs that predicted the placement, if this program never had the job's.
+    pub(super) from: Option<u32>,
 }
 
 /// The places that were assumed before the job.
@@ -110,7 +112,7 @@ impl Lesson {
                 kind: of.kind,
                 units: of.units,
                 order: order.to_owned(),
-                made_for: self.made_for,
+                made_for: if self.from.is_some() { of.kind } else { self.made_for },
                 predicted: self.arm.as_ref().map_or(1.0, Arm::gain),
                 shape,
                 nodes: names.len() as u32,
@@ -123,8 +125,12 @@ impl Lesson {
         if noted.is_recorded {
             let ranks = recording.size;
             let cost = 100.0 * recording.cost as f64 / (seconds * 1e9 * f64::from(ranks));
+            let placed = match (&self.arm, self.from) {
+                (Some(arm), Some(from)) => format!(" in {}, as {from} ranks predict", arm.order),
+                _ => String::new(),
+            };
             return Ok(format!(
-                "recorded {name} on {ranks} ranks; {}; recording took {cost:.1} % of the time{moved}",
+                "recorded {name} on {ranks} ranks{placed}; {}; recording took {cost:.1} % of the time{moved}",
                 self.next(&entry, noted.kind, &machine)
             ));
         }
@@ -265,7 +271,8 @@ impl Lesson {
                 _ if was_tried => ": no other is faster so far",
                 _ => "",
             };
-            let runs = entry.runs.iter().filter(|run| run.kind == kind).count();
+            let is_own = |run: &&Past| run.kind == kind && run.nodes > 0;
+            let runs = entry.runs.iter().filter(is_own).count();
             return format!("{name} in the default order{why} ({runs} runs)");
         };
         if is_new {

@@ -4,33 +4,33 @@
 //! store's lock for an instant. Without locks, or if another job holds the lock for too long, the last writer wins and
 //! one run is forgotten.
 
+mod files;
 mod identity;
 mod key;
+mod site;
 mod verdicts;
 
 use std::cmp::Reverse;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use cartograph_core::learn::{Entry, Unusable};
-use cartograph_traffic::open_regular;
+use cartograph_core::learn::{Entry, Scaling, Unusable};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
-use tempfile::{Builder, NamedTempFile, TempDir};
+use tempfile::{Builder, TempDir};
 
+use files::{END, TEMPORARY, names, read, temporary};
 pub(crate) use key::Key;
+use site::Site;
 
 /// The longest that a job waits for the lock.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// A longer file is not one of ours.
-const LONGEST: u64 = 16 << 20;
 
 /// The most forecasts that are kept.
 const MOST_FORECASTS: usize = 100;
@@ -38,16 +38,14 @@ const MOST_FORECASTS: usize = 100;
 /// The age at which files of killed jobs are removed.
 const STALE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// The suffix of entries, and the prefix of temporary files.
-const END: &str = ".json";
-const TEMPORARY: &str = ".new-";
-
 /// The age from which on the folder of a job without a lock belongs to no job that is starting.
 const STARTED: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
 pub(crate) struct Store {
     pub(crate) directory: PathBuf,
+    /// Entries for all users, which are only read.
+    site: Option<Site>,
 }
 
 /// The folder for the files of a job, which is removed with this. While the job runs, it has a lock.
@@ -93,7 +91,9 @@ impl Store {
     ///
     /// Why nothing can be stored there.
     pub(crate) fn open() -> Result<Self, String> {
-        Self::at(Self::place().ok_or("neither CARTOGRAPH_STORE nor HOME is set to a directory")?)
+        let place =
+            Self::place().ok_or("neither CARTOGRAPH_STORE nor HOME is set to a directory")?;
+        Ok(Self { site: Site::find(), ..Self::at(place)? })
     }
 
     /// Opens a store in this directory.
@@ -101,6 +101,11 @@ impl Store {
         let wrong = |error: io::Error| format!("{}: {error}", directory.display());
         DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(wrong)?;
         Self::existing(directory)
+    }
+
+    /// Any user's store, to read it.
+    pub(crate) fn of(directory: PathBuf) -> Self {
+        Self { directory, site: None }
     }
 
     /// A store that exists.
@@ -114,16 +119,45 @@ impl Store {
                 directory.display()
             ));
         }
-        Ok(Self { directory })
+        Ok(Self::of(directory))
     }
 
-    /// The entry of a program, if it is usable.
+    /// The entry of a program, if it is usable: the user's, or that of the site.
     pub(crate) fn entry(&self, key: &Key, processes: u32) -> Option<Entry> {
         let entry = match self.text(&file(key, processes)).ok()? {
             Some(text) => Entry::parse(&text).ok()?,
-            None => joined(self.of_builds(key, processes))?,
+            None => {
+                joined(self.of_builds(key, processes)).or_else(|| self.of_site(key, processes))?
+            }
         };
         (entry.processes == processes).then_some(entry)
+    }
+
+    /// The site's entry of a program.
+    fn of_site(&self, key: &Key, processes: u32) -> Option<Entry> {
+        let entry = self.site.as_ref()?.entry(&file(key, processes))?;
+        (entry.processes == processes).then_some(entry)
+    }
+
+    /// What the entry with the nearest number of processes predicts for another one, if the entries agree with it: for
+    /// the same data in all processes, and for as much in each.
+    pub(crate) fn predicted(&self, key: &Key, processes: u32) -> Option<(u32, [Entry; 2])> {
+        let start = key.ends().concat() + "-";
+        let own = self.all().into_iter().filter(|(name, _)| name.starts_with(&start));
+        let mut known: Vec<Entry> = own.filter_map(|(_, entry)| entry.ok()).collect();
+        if known.is_empty() {
+            let site = self.site.as_ref()?;
+            let names = site.names().into_iter().filter(|name| name.starts_with(&start));
+            known = names.filter_map(|name| site.entry(&name)).collect();
+        }
+        let far = |entry: &Entry| (f64::from(entry.processes) / f64::from(processes)).ln().abs();
+        known.sort_by(|one, other| far(one).total_cmp(&far(other)));
+        let (nearest, others) = known.split_first()?;
+        if !others.iter().all(|other| nearest.agrees_with(other)) {
+            return None;
+        }
+        let at = |scaling| nearest.at(processes, scaling);
+        Some((nearest.processes, [at(Scaling::Strong)?, at(Scaling::Weak)?]))
     }
 
     /// The entry of a program that was known with one number of processes only.
@@ -163,10 +197,7 @@ impl Store {
 
     /// All entries, by the names of their files.
     pub(crate) fn all(&self) -> Vec<(String, Result<Entry, Unusable>)> {
-        let Ok(entries) = fs::read_dir(&self.directory) else { return Vec::new() };
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let mut names: Vec<String> =
-            names.filter(|name| name.ends_with(END) && !name.starts_with('.')).collect();
+        let mut names = names(&self.directory);
         names.sort();
         let read = |name: String| {
             let wrong = |error: io::Error| Unusable::Wrong(format!("cannot be read: {error}"));
@@ -178,13 +209,7 @@ impl Store {
 
     /// The text of an entry; `None` if there is no such file.
     fn text(&self, name: &str) -> io::Result<Option<String>> {
-        let file = open_regular(OpenOptions::new().read(true), &self.directory.join(name));
-        let mut bytes = Vec::new();
-        match file.and_then(|file| file.take(LONGEST).read_to_end(&mut bytes)) {
-            Ok(_) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        read(&self.directory.join(name))
     }
 
     /// Changes an entry, or creates it.
@@ -213,7 +238,9 @@ impl Store {
             Some(Err(Unusable::Wrong(_))) => Entry::new(&key.program, processes),
             None => {
                 earlier = self.of_builds(key, processes);
-                joined(earlier.clone()).unwrap_or_else(|| Entry::new(&key.program, processes))
+                joined(earlier.clone())
+                    .or_else(|| self.of_site(key, processes))
+                    .unwrap_or_else(|| Entry::new(&key.program, processes))
             }
         };
         entry.build = format!("{:016x}", key.build);
@@ -247,6 +274,11 @@ impl Store {
         // Some file systems do not support this.
         let _ = File::open(directory).and_then(|directory| directory.sync_all());
         Ok(())
+    }
+
+    /// Copies an entry to a directory that is to become a site's store.
+    pub(crate) fn export(directory: &Path, name: &str, entry: &Entry) -> io::Result<()> {
+        site::export(directory, name, entry)
     }
 
     /// Removes an entry, and the verdicts of `cartograph try` on its builds.
@@ -383,13 +415,6 @@ fn boot() -> String {
 /// Takes the lock of a file that no process has locked.
 fn try_lock(file: File) -> nix::Result<Flock<File>> {
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error)
-}
-
-/// A temporary file with a text.
-fn temporary(directory: &Path, text: &str) -> io::Result<NamedTempFile> {
-    let mut file = Builder::new().prefix(TEMPORARY).tempfile_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    Ok(file)
 }
 
 /// The folders for allocations, forecasts and recordings.

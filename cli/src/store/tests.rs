@@ -235,3 +235,37 @@ fn a_build_follows_its_ranks_if_all_verdicts_on_it_agree() {
     write("#!/bin/sh\necho 2\n");
     assert!(!allows(&words));
 }
+
+#[test]
+fn a_user_without_an_entry_starts_with_that_of_the_site() {
+    let (directory, own) = store();
+    let place = directory.path().join("known");
+    fs::create_dir(&place).unwrap();
+    let run = |seconds| cartograph_core::learn::Past { seconds, nodes: 2, ..Default::default() };
+    let note = |entry: &mut Entry| {
+        entry.note(Default::default(), &Default::default());
+        entry.add(cartograph_core::learn::Past { units: 1.0, predicted: 1.0, ..run(10.0) });
+    };
+    own.update(&key(), 16, note).unwrap();
+    for (name, entry) in own.all() {
+        Store::export(&place, &name, &entry.unwrap()).unwrap();
+        assert_eq!(place.join(name).metadata().unwrap().mode() & 0o777, 0o644);
+    }
+    let user = |mode: u32| {
+        fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
+        let store = Store::at(directory.path().join("user")).unwrap();
+        Store { site: Site::at(place.clone(), 0), ..store }
+    };
+    // Anyone could write there.
+    assert_eq!(user(0o777).entry(&key(), 16), None);
+    let user = user(0o755);
+    let known = user.entry(&key(), 16).unwrap();
+    assert_eq!((known.totals.runs, known.runs.len(), known.runs[0].nodes), (0, 1, 0));
+    assert_eq!(user.entry(&key(), 8), None);
+    assert_eq!(user.entry(&Key { program: "other".into(), ..key() }, 16), None);
+    assert!(user.all().is_empty());
+    // The user's own entry goes on from there.
+    let own = user.update(&key(), 16, |entry| entry.add(entry.runs[0].clone())).unwrap();
+    assert_eq!((own.totals.runs, own.runs.len()), (1, 2));
+    assert_eq!(user.entry(&key(), 16), Some(own));
+}

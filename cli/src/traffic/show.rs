@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 use std::path::Path;
 
+use cartograph_core::learn::Rule;
 use cartograph_core::machine::Machine;
 use cartograph_core::report::NodeSizes;
 use cartograph_core::report::picture::{self, Figure};
@@ -122,6 +123,9 @@ fn text(recording: &Recording) -> String {
     let _ = writeln!(text, "sent to others: {}", Messages(sum(others.iter().copied())));
     if own.messages > 0 {
         let _ = writeln!(text, "sent to themselves: {}", Messages(own));
+    }
+    if let Some(rule) = Rule::of(recording) {
+        let _ = writeln!(text, "neighbors as in {rule}");
     }
     if let Some((machine, names)) = &machine {
         nodes(&mut text, &others, machine, names);

@@ -86,7 +86,7 @@ pub struct Past {
     /// The shape of the nodes in the default order and the build, as computed by [`shape`]: only runs of one build are
     /// compared with each other.
     pub shape: u64,
-    /// The number of nodes.
+    /// The number of nodes; 0 for a run elsewhere, of another user or with another number of processes.
     pub nodes: u32,
     /// The time from `MPI_Init` to `MPI_Finalize`.
     pub seconds: f64,

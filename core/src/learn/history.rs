@@ -63,7 +63,8 @@ impl Entry {
 
     /// The runs of a kind among these.
     pub fn runs_of_kind(&self, kind: u32, placement: &Placement) -> Vec<Run> {
-        let mut shapes: Vec<u64> = self.runs.iter().map(|run| run.shape).collect();
+        let own = self.runs.iter().filter(|run| run.nodes > 0);
+        let mut shapes: Vec<u64> = own.map(|run| run.shape).collect();
         shapes.sort_unstable();
         shapes.dedup();
         let on = |shape: u64| {
@@ -193,7 +194,8 @@ impl Entry {
             let more = lower_median(&placed).map_or(0.0, |placed| seconds - placed * units);
             Cost { bare: *seconds, more: more.max(0.0), is_check }
         };
-        Spent::new(&(0..self.runs.len()).map(cost).collect::<Vec<Cost>>())
+        let own = (0..self.runs.len()).filter(|at| self.runs[*at].nodes > 0);
+        Spent::new(&own.map(cost).collect::<Vec<Cost>>())
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod belief;
 mod change;
+mod elsewhere;
 mod entry;
 mod evidence;
 mod guess;
@@ -13,6 +14,7 @@ mod kind;
 pub mod measure;
 mod next;
 mod policy;
+mod rule;
 pub mod simulate;
 mod spent;
 mod stored;
@@ -26,4 +28,5 @@ pub use history::Placement;
 pub use kind::Kind;
 pub use measure::{Gain, Run};
 pub use policy::{Choice, Conditions, Reason};
+pub use rule::{Rule, Scaling};
 pub use traffic::Traffic;

@@ -35,6 +35,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let program = word(&program).to_owned();
     let mut jobs = Jobs { session: &mut session, program, store };
     jobs.learns();
+    jobs.carries_over();
     jobs.is_tuned();
     jobs.runs_as_it_is();
     jobs.signals()?;
@@ -105,6 +106,48 @@ impl Jobs<'_, '_> {
         // After the job, nothing is left: neither its recording nor its rank file.
         let left = fs::read_dir(self.store.join("jobs")).map_or(0, Iterator::count);
         self.session.check("nothing is left behind", left == 0);
+    }
+
+    /// The first job with another number of processes, and that of another user, are placed by what is known.
+    fn carries_over(&mut self) {
+        let directories =
+            [self.session.work("own"), self.session.work("user"), self.session.work("site")];
+        let [own, user, site] = &directories;
+        let made = fs::create_dir(site).is_ok();
+        let job = |jobs: &mut Self, (nodes, count), store: &PathBuf| {
+            let mut job = Command::new("timeout");
+            job.args(["-k", "5", "120"]).arg(command()).arg("run");
+            job.args(jobs.session.on_nodes(nodes, count)).arg(&jobs.program).args(["0", "columns"]);
+            job.current_dir(top()).envs(jobs.session.host.settings());
+            job.env("CARTOGRAPH_STORE", store).env("CARTOGRAPH_SITE_STORE", site);
+            let ran = jobs.session.finish(&mut job);
+            (ran, jobs.session.out == "0 apart\n")
+        };
+        let first = job(self, ("a:4,b:4", 8), own);
+        let recorded = self.told("recorded .*/pairs on 8 ranks; ");
+        self.session.check("a grid is recorded", made && first == (true, false) && recorded);
+        let larger = job(self, ("c:4,d:4,e:4", 12), own);
+        let told = self.told("recorded .*/pairs on 12 ranks in .*, as 8 ranks predict; ");
+        self.session.check("a larger grid is placed at once", larger == (true, true) && told);
+        let mut known = Command::new(command());
+        known.args(["known", "--export", "pairs"]).arg(site).env("CARTOGRAPH_STORE", own);
+        let exported = self.session.finish(&mut known);
+        let files = fs::read_dir(site).into_iter().flatten();
+        let texts: Vec<String> =
+            files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok()).collect();
+        let place = top().display().to_string();
+        let names =
+            |text: &String| [&place, "columns", "\"root"].iter().any(|name| text.contains(*name));
+        self.session.check(
+            "what is exported names no path or argument",
+            texts.len() == 2 && !texts.iter().any(names),
+        );
+        let of_user = job(self, ("f:4,g:4", 8), user);
+        let told = self.told("/pairs in .* \\(predicted ");
+        self.session.check(
+            "the first job of another user is placed",
+            exported && of_user == (true, true) && told,
+        );
     }
 
     /// A tuned program is placed in the next job, without a recording.

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use cartograph_core::learn::{Entry, Past, Seen};
 use cartograph_core::machine::Machine;
-use cartograph_traffic::{Count, Edge, Recording};
+use cartograph_traffic::{Count, Edge, Recording, Topology};
 
 use super::super::arms::traffic;
 use super::super::nodes_of_ranks;
@@ -16,8 +16,9 @@ use crate::output;
 const OPENMPI: &str = "mpiexec (OpenRTE) 4.1.4";
 const HYDRA: &str = "HYDRA build details:\n    Version: 4.0.2";
 
-/// A launcher of 16 processes.
+/// A launcher.
 struct Around {
+    ranks: usize,
     version: &'static str,
     /// The number of processes of each node; none if it does not start `cartograph where`.
     of_node: usize,
@@ -36,7 +37,14 @@ enum RankFiles {
 impl Default for Around {
     fn default() -> Self {
         let rank_files = RankFiles::Followed;
-        Self { version: OPENMPI, of_node: 4, rank_files, records: true, asked: Cell::new(0) }
+        Self {
+            ranks: 16,
+            version: OPENMPI,
+            of_node: 4,
+            rank_files,
+            records: true,
+            asked: Cell::new(0),
+        }
     }
 }
 
@@ -54,15 +62,18 @@ impl Surroundings for Around {
                 let (_, node) = text.lines().nth(rank)?.split_once("=n")?;
                 node.split(" ").next()
             }
-            _ => ["0", "1", "2", "3"].get(rank.checked_div(self.of_node)?).copied(),
+            _ => ["0", "1", "2", "3", "4", "5", "6", "7"]
+                .get(rank.checked_div(self.of_node)?)
+                .copied(),
         };
         let line = |rank| {
             let node = node(rank)?;
             Some(format!(
-                "{{\"cartograph_where\":{rank},\"size\":16,\"host\":\"n{node}\",\"own_cores\":4,\"cores\":4}}\n"
+                "{{\"cartograph_where\":{rank},\"size\":{},\"host\":\"n{node}\",\"own_cores\":4,\"cores\":4}}\n",
+                self.ranks
             ))
         };
-        (0..16).map(line).collect()
+        (0..self.ranks).map(line).collect()
     }
 
     fn check_recorder(&self, _: &OsStr) -> output::Result<()> {
@@ -114,6 +125,15 @@ impl Bench {
             let count = Count { messages: 1, bytes: 1_000_000 };
             recording.edges.extend((from.max(to) < 16).then_some(Edge { from, to, count }));
         }
+        recording.topologies.push(Topology {
+            function: "MPI_Cart_create".to_owned(),
+            dims: vec![4, 4],
+            periodic: vec![false; 2],
+            reorder: false,
+            grids: 1,
+            along: vec![Count::default(); 2],
+            elsewhere: Count::default(),
+        });
         recording.waits.extend((0..16).map(|rank| ((rank, None), 500)));
         let note = |entry: &mut Entry| {
             let traffic = Some(traffic(&recording));
@@ -228,4 +248,30 @@ fn relays_need_nothing_before_the_job() {
     assert!(second.words.iter().any(|word| word == "--relay"), "{:?}", second.words);
     assert!(second.lesson.unwrap().arm.is_some());
     assert_eq!(around.asked.get(), 0);
+}
+
+#[test]
+fn the_first_job_with_more_processes_is_placed_as_others_predict_and_recorded() {
+    let around = || Around { ranks: 32, ..Around::default() };
+    let hosts: Vec<String> = (0..8).map(|node| format!("n{node}:4")).collect();
+    let line = format!("@mpiexec --host {} -n 32 @program", hosts.join(","));
+    let bench = Bench::new();
+    let first = bench.decide(&line, &around()).lesson.unwrap();
+    assert!(first.arm.is_none() && first.from.is_none());
+    bench.record(LINE, 4);
+    let predicted = bench.decide(&line, &around()).lesson.unwrap();
+    assert_eq!((predicted.from, predicted.keeps_calls), (Some(16), true));
+    // Each column of eight ranks is on two nodes.
+    let arm = predicted.arm.unwrap();
+    assert!((0..4).all(|at| arm.node_of[at] == arm.node_of[at + 4]), "{:?}", arm.node_of);
+    // Other inputs may be of another kind, and neighbors on one node have nothing to gain.
+    let recorded = |bench: &Bench, line: &str| {
+        let lesson = bench.decide(line, &around()).lesson.unwrap();
+        assert!(lesson.arm.is_none() && lesson.from.is_none() && lesson.keeps_calls);
+    };
+    recorded(&bench, &format!("{line} other"));
+    recorded(&bench, &format!("--no-trial {line}"));
+    let bench = Bench::new();
+    bench.record(LINE, 1);
+    recorded(&bench, &line);
 }

@@ -10,7 +10,7 @@ pub type Measured = (f64, f64);
 pub type Kind = (&'static str, fn(&mut Chance, Measured) -> Program);
 
 /// All kinds.
-pub const KINDS: [Kind; 26] = [
+pub const KINDS: [Kind; 28] = [
     ("as measured", |chance, measured| program(chance, measured)),
     ("no effect", |chance, (_, noise)| no_effect(chance, noise)),
     ("no effect, drift", |chance, (_, noise)| {
@@ -52,6 +52,15 @@ pub const KINDS: [Kind; 26] = [
         let mut shapes = alike(chance, 0.5, 1.1);
         shapes[0].speed = Some(chance.between(0.75, 0.97));
         Program { shapes, ..program(chance, measured) }
+    }),
+    ("another user's entry", |chance, measured| Program {
+        others: 20,
+        ..program(chance, measured)
+    }),
+    ("another user's entry, slow here", |chance, measured| Program {
+        others: 20,
+        change: Some((20, chance.between(0.75, 0.97))),
+        ..program(chance, measured)
     }),
     ("nodes that never repeat", |chance, measured| Program {
         shapes: different(chance),

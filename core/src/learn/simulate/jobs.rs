@@ -56,7 +56,12 @@ impl Program {
         let (chance, entry) = (Chance::new(seed), Entry::new("program", RANKS));
         let mut jobs = Jobs { program: self, seed, chance, entry, other: None };
         let mut found = History::default();
-        let times: Vec<Times> = (0..count).map(|number| jobs.run(number, &mut found)).collect();
+        for number in 0..self.others {
+            jobs.run(number, &mut found);
+        }
+        (jobs.entry, found) = (jobs.entry.of_others(), History::default());
+        let own = self.others..self.others + count;
+        let times: Vec<Times> = own.map(|number| jobs.run(number, &mut found)).collect();
         let sum = |times: &[Times], of: fn(&Times) -> f64| times.iter().map(of).sum::<f64>();
         let late = |from: usize| &times[from.min(count)..];
         found.saved = sum(late(10), |job| 1.0 - job.chosen / job.own);

@@ -39,6 +39,8 @@ pub struct Program {
     pub is_renewed: bool,
     /// The number of jobs after which the program is built anew; 0 if it never is.
     pub builds: usize,
+    /// The number of jobs of another user, with whose entry the first job starts.
+    pub others: usize,
 }
 
 /// An input with another pattern.

@@ -1,0 +1,116 @@
+//! Knowledge from elsewhere: from another user's jobs, or from jobs with another number of processes.
+
+use std::collections::HashMap;
+
+use cartograph_shim::splitmix::mix;
+use cartograph_traffic::Recording;
+
+use super::entry::{Entry, Totals};
+use super::kind::Kind;
+use super::rule::{Rule, Scaling};
+use super::traffic::Traffic;
+use crate::pmi::Mapping;
+
+impl Entry {
+    /// The same knowledge for a user who has run none of these jobs: their times are experience, as on nodes of other
+    /// shapes, and prove nothing here.
+    pub fn of_others(mut self) -> Self {
+        let far = mix(u64::from(self.processes));
+        for run in &mut self.runs {
+            (run.shape, run.nodes) = (mix(run.shape ^ far), 0);
+        }
+        self.totals = Totals::default();
+        self.failed.clear();
+        self
+    }
+
+    /// What is predicted for another number of processes: the kinds of work of which the traffic has a rule, with the
+    /// times as experience. `None` if there are none.
+    pub fn at(&self, processes: u32, scaling: Scaling) -> Option<Self> {
+        let kind = |kind: &Kind| {
+            let traffic = kind.traffic.as_ref()?.at(self.processes, processes, scaling)?;
+            Some(Kind { traffic: Some(traffic), pattern: Vec::new(), ..kind.clone() })
+        };
+        let kinds: Vec<Kind> = self.kinds.iter().filter_map(kind).collect();
+        if kinds.is_empty() {
+            return None;
+        }
+        let mut entry = Self { kinds, ..self.clone() }.of_others();
+        let is_known = |id: u32| entry.kinds.iter().any(|kind| kind.id == id);
+        let runs = entry.runs.iter().filter(|run| is_known(run.kind)).cloned().collect();
+        (entry.runs, entry.processes) = (runs, processes);
+        entry.nodes = self.nodes_of(processes).unwrap_or_default();
+        Some(entry)
+    }
+
+    /// The probable nodes of another number of processes: as many on each.
+    fn nodes_of(&self, processes: u32) -> Option<String> {
+        let known = Mapping::parse(&self.nodes, self.processes as usize)?;
+        let first = *known.nodes().first()?;
+        let each = known.nodes().iter().take_while(|node| **node == first).count() as u32;
+        let blocks = |count: u32| Mapping::new((0..count).map(|rank| rank / each).collect());
+        known.is_like(blocks(self.processes).nodes()).then(|| blocks(processes).text())
+    }
+
+    /// True if the rules of both entries for one program grow into each other, for all kinds that had the same inputs.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let rule = |entry: &Self, kind: &Kind| {
+            Rule::of(&kind.traffic.as_ref()?.recording(entry.processes)?)
+        };
+        let agree = |own: &Kind, known: &Kind| {
+            let expected = rule(self, own)?.at(other.processes, Scaling::Weak)?;
+            Some(expected.is_like(&rule(other, known)?))
+        };
+        let pairs =
+            self.kinds.iter().flat_map(|own| other.kinds.iter().map(move |known| (own, known)));
+        let mut same = pairs.filter(|(own, known)| {
+            let has = |digest: u64| known.digests.iter().any(|(other, _)| *other == digest);
+            own.digests.iter().any(|(digest, _)| has(*digest))
+        });
+        same.all(|(own, known)| agree(own, known) == Some(true))
+    }
+
+    /// True if the busiest node sends fewer bytes of a kind of work to others with the second nodes of ranks than with
+    /// the first.
+    pub fn sends_less(&self, kind: u32, [before, after]: [&[u32]; 2]) -> bool {
+        let traffic = self.kind(kind).and_then(|kind| kind.traffic.as_ref());
+        let recording = traffic.and_then(|traffic| traffic.recording(self.processes));
+        let busiest = |recording: &Recording, node_of: &[u32]| {
+            let mut bytes: HashMap<u32, u64> = HashMap::new();
+            for edge in &recording.edges {
+                let [from, to] = [edge.from, edge.to].map(|rank| node_of.get(rank as usize));
+                if let Some(node) = from.filter(|_| from != to) {
+                    *bytes.entry(*node).or_default() += edge.count.bytes;
+                }
+            }
+            bytes.into_values().max()
+        };
+        recording.is_some_and(|recording| busiest(&recording, after) < busiest(&recording, before))
+    }
+}
+
+impl Traffic {
+    /// The traffic that the rule of this one predicts for another number of processes.
+    fn at(&self, from: u32, processes: u32, scaling: Scaling) -> Option<Self> {
+        let mut recording = self.recording(from)?;
+        let rule = Rule::of(&recording)?.at(processes, scaling)?;
+        recording.topologies.retain_mut(|grid| {
+            let is_whole = grid.dims.iter().map(|side| u64::from(*side)).product::<u64>()
+                == u64::from(from)
+                && grid.dims.len() == rule.dims().len();
+            if is_whole {
+                grid.dims = rule.dims().to_vec();
+            }
+            is_whole
+        });
+        let topologies = recording.topologies;
+        let predicted =
+            Recording { size: processes, edges: rule.edges(), topologies, ..Recording::default() };
+        let mut traffic = Self::new(&predicted);
+        (traffic.waited, traffic.network) = (self.waited, self.network);
+        Some(traffic)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Rules of generated patterns, and what they predict at other sizes.
+
+use cartograph_traffic::Topology;
+
+use super::*;
+
+/// A distance along the first dimensions.
+fn first(apart: &[i32]) -> Apart {
+    let mut all = Apart::default();
+    all[..apart.len()].copy_from_slice(apart);
+    all
+}
+
+/// The messages in a grid: each rank sends these bytes to the neighbors at these distances.
+fn messages(dims: &[u32], periodic: &[bool], neighbors: &[(&[i32], u64)]) -> Recording {
+    let count = |bytes| Count { messages: 10, bytes };
+    let rule = Rule {
+        dims: dims.to_vec(),
+        periodic: periodic.to_vec(),
+        neighbors: neighbors.iter().map(|(apart, bytes)| (first(apart), count(*bytes))).collect(),
+        is_created: false,
+        explained: 1.0,
+        steps: 1.0,
+    };
+    Recording { size: rule.size(), edges: rule.edges(), ..Recording::default() }
+}
+
+/// The faces of a box with these sides in each process.
+fn faces(sides: [u64; 3]) -> Vec<([i32; 3], u64)> {
+    let of = |dimension: usize| {
+        let bytes = 8 * sides.iter().product::<u64>() / sides[dimension];
+        [-1, 1].map(|to| {
+            let mut apart = [0; 3];
+            apart[dimension] = to;
+            (apart, bytes)
+        })
+    };
+    (0..3).flat_map(of).collect()
+}
+
+fn halo(dims: &[u32], periodic: &[bool], sides: [u64; 3]) -> Recording {
+    let faces = faces(sides);
+    let faces: Vec<(&[i32], u64)> =
+        faces.iter().map(|(apart, bytes)| (&apart[..], *bytes)).collect();
+    messages(dims, periodic, &faces)
+}
+
+#[test]
+fn grids_are_found_in_their_messages() {
+    for (dims, periodic) in [
+        ([4, 3, 2], [false; 3]),
+        ([3, 3, 3], [true; 3]),
+        ([8, 4, 4], [true, false, false]),
+        ([4, 4, 8], [false, false, true]),
+        ([16, 16, 16], [true; 3]),
+    ] {
+        let rule = Rule::of(&halo(&dims, &periodic, [40, 60, 80])).unwrap();
+        assert_eq!((&rule.dims[..], &rule.periodic[..]), (&dims[..], &periodic[..]));
+        assert_eq!((rule.neighbors.len(), rule.explained), (6, 1.0));
+    }
+    let ring = messages(&[24], &[true], &[(&[1], 1000)]);
+    assert_eq!(
+        Rule::of(&ring).unwrap().to_string(),
+        "a grid of 24, periodic in dimension 0, with 1 neighbors (100 % of the bytes)"
+    );
+    // Small messages to one rank are no part of it.
+    let mut other = halo(&[4, 4, 2], &[false; 3], [40, 60, 80]);
+    let gathered =
+        (1..32).map(|from| Edge { from, to: 0, count: Count { messages: 1, bytes: 64 } });
+    other.edges.extend(gathered);
+    assert_eq!(Rule::of(&other).unwrap().dims, [4, 4, 2]);
+}
+
+#[test]
+fn what_no_grid_explains_has_no_rule() {
+    // All to all; a hypercube; random partners.
+    let count = Count { messages: 1, bytes: 1000 };
+    let pairs = |is_edge: &dyn Fn(u32, u32) -> bool| {
+        let all = (0..32).flat_map(|from| (0..32).map(move |to| (from, to)));
+        let edges = all.filter(|(from, to)| from != to && is_edge(*from, *to));
+        let edges = edges.map(|(from, to)| Edge { from, to, count }).collect();
+        Rule::of(&Recording { size: 32, edges, ..Recording::default() })
+    };
+    assert_eq!(pairs(&|_, _| true), None);
+    assert_eq!(pairs(&|from, to| (from ^ to).is_power_of_two()), None);
+    assert_eq!(pairs(&|from, to| (from * 7 + to * 13) % 11 == 0), None);
+    assert_eq!(Rule::of(&Recording { size: 32, ..Recording::default() }), None);
+}
+
+/// The messages that one size predicts for another are those that it has.
+#[test]
+fn another_size_is_predicted() {
+    let total = [480, 480, 480];
+    let of = |dims: [u32; 3], scaling| match scaling {
+        Scaling::Weak => [40, 60, 80],
+        Scaling::Strong => [0, 1, 2].map(|at| total[at] / u64::from(dims[at])),
+    };
+    let grids = [[4, 2, 2], [4, 3, 2], [3, 3, 3], [4, 4, 4], [8, 8, 4], [10, 10, 10]];
+    for scaling in [Scaling::Strong, Scaling::Weak] {
+        for (from, to) in grids.iter().flat_map(|from| grids.map(|to| (*from, to))) {
+            let create = |dims: [u32; 3]| Topology {
+                function: "MPI_Cart_create".to_owned(),
+                dims: dims.to_vec(),
+                periodic: vec![true; 3],
+                reorder: false,
+                grids: 1,
+                along: vec![Count::default(); 3],
+                elsewhere: Count::default(),
+            };
+            let mut known = halo(&from, &[false; 3], of(from, scaling));
+            known.topologies.push(create(from));
+            let rule = Rule::of(&known).unwrap().at(to.iter().product(), scaling).unwrap();
+            let there = halo(&to, &[false; 3], of(to, scaling));
+            let exact: u64 = there.edges.iter().map(|edge| edge.count.bytes).sum();
+            assert_eq!(rule.dims, to);
+            let edges = rule.edges();
+            assert!(
+                edges
+                    .iter()
+                    .map(|edge| (edge.from, edge.to))
+                    .eq(there.edges.iter().map(|edge| (edge.from, edge.to)))
+            );
+            let apart = edges.iter().zip(&there.edges);
+            let apart: u64 =
+                apart.map(|(one, other)| one.count.bytes.abs_diff(other.count.bytes)).sum();
+            assert!(apart as f64 <= 0.01 * exact as f64, "{from:?} {to:?} {scaling:?}");
+        }
+    }
+}
+
+#[test]
+fn a_grid_that_may_grow_in_two_ways_is_not_predicted() {
+    let cube = Rule::of(&halo(&[3, 3, 3], &[false; 3], [40, 40, 40])).unwrap();
+    assert_eq!(cube.at(64, Scaling::Weak).unwrap().dims, [4, 4, 4]);
+    assert_eq!(cube.at(36, Scaling::Weak), None);
+    // The program chose these dims itself.
+    let rows = Rule::of(&halo(&[8, 2, 2], &[false; 3], [40, 40, 40])).unwrap();
+    assert_eq!(rows.at(64, Scaling::Weak), None);
+    // In Fortran's order.
+    let other = Rule::of(&halo(&[2, 3, 4], &[false; 3], [40, 40, 40])).unwrap();
+    assert_eq!(other.at(60, Scaling::Weak).unwrap().dims, [3, 4, 5]);
+}
