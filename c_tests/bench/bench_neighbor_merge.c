@@ -3,8 +3,8 @@
  * call. The host alone, without Cartograph; pairs of processes exchange at once.
  *
  * One line: processes, blocks, bytes of a block, and microseconds of a call each way, the median of batches in turn
- * and after it the least. Two blocks are those of a periodic ring of two, which cross; eighteen those of 26 neighbors in
- * a torus of two processes: nine, a gap for the block to the process itself, and nine. */
+ * and after it the least. Two blocks occur in a periodic ring of two processes, where they cross; eighteen among the 26
+ * neighbors in a torus of two processes: nine, a gap for the block to the process itself, and nine. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

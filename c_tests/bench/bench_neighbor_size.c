@@ -1,5 +1,5 @@
 /* The cost of a nonblocking neighborhood collective in Cartograph alone, on communicators of any size:
- * one process, which sees communicators as large as it likes and collectives of the host that return at once
+ * one process, which simulates communicators of any size and collectives of the host that return at once
  * (bench_neighbor_stub.c). Run it with Cartograph preloaded, and CARTOGRAPH_NEIGHBOR for either way.
  *
  * One line a size: processes, microseconds of a call with a layout of blocks that is known, of one with

@@ -126,7 +126,7 @@ static void fill(const struct trial *t, struct side *send, struct side *receive)
     receive->count = length(t->operation, t->empty, 0, 0) / layouts[t->receiving].ints;
     for (int block = 0; block < o->receives; block++) {
         int from = o->sender[block], sent = gathers ? 0 : o->sender_block[block];
-        /* Beyond an end any length is valid. */
+        /* The length does not matter for a neighbor beyond the end of the grid. */
         int ints = length(t->operation, t->empty, from < 0 ? 1 : from, from < 0 ? 2 : sent);
         const struct layout *layout = block_layout(t, t->receiving, block);
         add_block(t, receive, o->receives, block, t->receiving, ints, recv_room);

@@ -27,7 +27,7 @@ use cartograph_shim::elf::RECORDER as FILE;
 pub(crate) enum Fault {
     /// None is installed for it, or none fits. So it is in all processes of a job, which use the MPI's own functions.
     NotInstalled(String),
-    /// One is there, or may be, but cannot be used. Others may use theirs, so this process cannot go on without.
+    /// A library is installed, or may be, but cannot be used. Other processes may use theirs, so this one must end.
     Unusable(String),
 }
 

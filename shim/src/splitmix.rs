@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_of_the_reference() {
+    fn numbers_equal_the_reference() {
         assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
         assert_eq!(mix(STEP), 0x6e78_9e6a_a1b9_65f4);
     }

@@ -48,7 +48,7 @@ const MOST_WEIGHT: i64 = 1 << 55;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cartograph_plan(problem: *const Problem, process: *mut c_int) -> c_int {
-    // SAFETY: the caller's problem, of which no more is read than its size until that is right.
+    // SAFETY: the caller's problem; only its size is read before that is found to be right.
     match unsafe { solve(problem, process) } {
         Ok(()) => 0,
         Err(fault) => fault as c_int,

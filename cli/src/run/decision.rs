@@ -153,7 +153,7 @@ fn predicted(no_trial: bool, job: &Nodes, lesson: &mut Lesson) -> Option<(Arm, M
     choice::predict(no_trial, known, &job.machine, lesson)
 }
 
-/// A number for a program with its inputs, of which the files that its jobs write are none.
+/// A number for a program with its inputs; files that its jobs write are no inputs.
 fn program_number(lesson: &Lesson, line: &Line) -> String {
     let processes = line.processes().and_then(|count| u32::try_from(count).ok());
     let entry = processes.and_then(|count| lesson.store.entry(&lesson.key, count));
@@ -162,7 +162,7 @@ fn program_number(lesson: &Lesson, line: &Line) -> String {
     format!("{:016x}", digest(&numbers.map(u64::to_le_bytes).concat()))
 }
 
-/// The lesson of a job of which only the program is known yet.
+/// The lesson of a job, when only its program is known.
 fn empty(
     arguments: &Arguments,
     line: &Line,
@@ -202,7 +202,7 @@ fn empty(
 /// The command line of a start, with the recorder before the program.
 fn recorded(start: &Start, lesson: &Lesson) -> Option<Vec<OsString>> {
     let directory = lesson.directory.path().join("run.traffic");
-    // The messages of a kind of work are of use once; the work tells of which kind a run is.
+    // The messages of each kind of work are recorded once; afterwards, totals suffice to recognize the kind.
     let what = if lesson.keeps_calls { "calls" } else { "work" };
     start.words(&["--record".into(), directory.into(), "--limited".into(), what.into()]).ok()
 }

@@ -47,7 +47,7 @@ pub(super) fn unchanged(why: &str) -> String {
 }
 
 impl Nodes {
-    /// Finds the nodes of a job, of which these facts are kept.
+    /// Finds the nodes of a job, with the facts kept about them.
     ///
     /// # Errors
     ///

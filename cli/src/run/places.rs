@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_found_in_what_launchers_print() {
+    fn places_are_found_in_output_of_launchers() {
         let line = |rank: u32, host: &str| {
             format!("{MARK}{rank},\"size\":2,\"host\":\"{host}\",\"own_cores\":1,\"cores\":4}}")
         };

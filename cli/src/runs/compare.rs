@@ -282,14 +282,14 @@ mod tests {
     }
 
     #[test]
-    fn what_should_be_zero_need_not_be() {
+    fn numbers_near_zero_need_not_be_equal() {
         assert_eq!(differs(&["error 0.000e+00"], &["error 1.137e-13"]), None);
         assert!(differs(&["error 0.000e+00"], &["error 1.137e-03"]).is_some());
         assert_eq!(differs(&["energy -1e9"], &["energy -1000000001"]), None);
     }
 
     #[test]
-    fn what_differs_between_runs_of_one_kind_is_not_compared() {
+    fn lines_that_differ_between_equal_runs_are_not_compared() {
         assert!(differs(&["0.000 s"; 3], &["0.001 s"; 2]).is_some());
         assert_eq!(differs(&["0.000 s"; 3], &["0.001 s", "0.002 s"]), None);
         assert_eq!(differs(&["a 1\nb 2\nb 3", "a 1\nb 2\nwarning"], &["a 1\nb 7"]), None);

@@ -147,7 +147,7 @@ impl<'a> TrialRuns<'a> {
         Ok(outcome)
     }
 
-    /// Judges two runs of one variant, of which the first differs from the baseline.
+    /// Judges two runs of one variant, the first of which differs from the baseline.
     fn agree(&mut self, first: Observed, second: Observed, is_off: bool) -> Result<Outcome> {
         let failed: Vec<&Observed> =
             [&first, &second].into_iter().filter(|run| run.failed()).collect();

@@ -156,7 +156,7 @@ impl Rounds<'_> {
                 }
             }
             if round >= 1 {
-                self.drop_those_behind();
+                self.drop_slower_and_different();
             }
         }
         Ok(false)
@@ -232,7 +232,7 @@ impl Rounds<'_> {
     }
 
     /// Drops variants that are much slower, or whose output differs.
-    fn drop_those_behind(&mut self) {
+    fn drop_slower_and_different(&mut self) {
         let (baseline, others) = self.all.split_at_mut(1);
         let known: Vec<&Lines> = baseline[0].lines.iter().collect();
         let running = others.iter().filter(|runs| runs.dropped.is_none());

@@ -22,7 +22,7 @@ const MOST_VARIANTS: usize = 3;
 /// A placement with its start, or why it cannot be run.
 pub(super) type Variant = (Arm, core::result::Result<Start, String>);
 
-/// The forecast of all variants, and those that are worth a run: the default order first. Prints what speaks for them.
+/// The forecast of all variants, and the variants worth a run, the default order first. Prints the reasons.
 /// Rank files are written to a directory.
 pub(super) fn choose(recorded: &Recorded, directory: &Path) -> Result<(Forecast, Vec<Variant>)> {
     let Recorded { recording, machine, names, launch, means, .. } = recorded;

@@ -176,7 +176,7 @@ fn other_work_with_known_arguments_is_noticed_and_recorded() {
 }
 
 #[test]
-fn a_new_build_is_placed_by_what_the_last_one_did() {
+fn a_new_build_is_placed_by_the_traffic_of_the_last_one() {
     let jobs = Inputs::new("built");
     jobs.run("columns.in", ("", ""));
     assert!(jobs.is_placed("columns.in"));

@@ -88,7 +88,7 @@ fn a_placement_of_a_known_name_is_checked_on_other_nodes() {
 }
 
 #[test]
-fn a_program_of_which_nothing_is_recorded_starts_at_once_in_nine_of_ten_jobs() {
+fn a_program_without_a_recording_starts_at_once_in_nine_of_ten_jobs() {
     let jobs = Places::new("silent", "-n 16");
     jobs.0.bench.script("program", "true");
     for job in 1..=13 {

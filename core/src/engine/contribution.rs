@@ -61,8 +61,8 @@ const DIGESTS: i32 = 1 << 29;
 const CALL_SEQUENCES: i32 = 48;
 const _: () = assert!(DIGESTS as i64 + ((CALL_SEQUENCES as i64) << DIGEST_BITS) == 1 << 31);
 
-/// The color in `MPI_Comm_split` of a process with a fault. It differs from all others, so that processes without a
-/// fault notice.
+/// The color in `MPI_Comm_split` of a process with a fault. No other color has this value, so processes
+/// without a fault notice it.
 pub(super) const AT_FAULT: i32 = DIGESTS - 1;
 const _: () = assert!(AT_FAULT < DIGESTS);
 

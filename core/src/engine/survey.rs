@@ -45,7 +45,7 @@ impl Survey {
     }
 }
 
-/// The order of the processes of `comm` by their new ranks, without those that have none. Collective.
+/// The order of the processes of `comm` by their new ranks, without processes that have none. Collective.
 pub(super) fn order_of_new_ranks<C: Comm>(
     comm: &C,
     identity: u64,

@@ -65,7 +65,7 @@ pub(super) const MAPPING: [&str; 13] = [
     "rmaps_ppr_pattern",
 ];
 
-/// Those that set the cores of each rank.
+/// The options that set the cores of each rank.
 pub(super) const CORES: [&str; 2] = ["rmaps_base_cpus_per_proc", "rmaps_base_cpus_per_rank"];
 
 impl Line {

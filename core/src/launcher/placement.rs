@@ -106,8 +106,8 @@ impl Line {
         Ok(Placement { format, kind, unbound: false, variables })
     }
 
-    /// The variables that place ranks as this launcher's options do: those that the arguments before it set, or else
-    /// those of the environment.
+    /// The variables that place ranks as this launcher's options do: set by arguments before it, or else
+    /// by the environment.
     fn variables(&self, environment: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
         let starts: &[&str] = match self.launcher.kind {
             LauncherKind::Orterun => &["OMPI_MCA_"],

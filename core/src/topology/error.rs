@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_are_those_of_the_standard() {
+    fn each_error_has_the_class_of_the_standard() {
         for (place, class) in Class::ALL.into_iter().enumerate() {
             assert_eq!(class.index(), place);
         }

@@ -63,7 +63,7 @@ impl Graph {
 
     /// True if a node is a neighbor of another node more than once.
     pub fn repeats_neighbors(&self) -> bool {
-        // The last node of which each was seen to be a neighbor.
+        // For each node, the last node whose neighbor it was found to be.
         let mut seen = vec![-1; self.index.len()];
         (0..self.nnodes()).any(|node| {
             let neighbors = self.neighbors(node).unwrap_or(&[]);

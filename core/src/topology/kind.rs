@@ -12,9 +12,9 @@ use super::graph::Graph;
 pub enum Topology {
     /// A grid (`MPI_CART`).
     Cart(Cart),
-    /// A graph, all of which is known to every process (`MPI_GRAPH`).
+    /// A graph that every process knows as a whole (`MPI_GRAPH`).
     Graph(Graph),
-    /// A distributed graph, of which a process knows its own edges (`MPI_DIST_GRAPH`).
+    /// A distributed graph: each process knows only its own edges (`MPI_DIST_GRAPH`).
     DistGraph(DistGraph),
 }
 

@@ -63,7 +63,7 @@ pub(in crate::host) fn count_up() {
     LIVE.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts one communicator with an attribute less. Those that the host discarded at its end are no longer counted.
+/// Decrements the number of communicators with an attribute, which excludes those discarded at the host's end.
 pub(in crate::host) fn count_down() {
     let less = |live: usize| live.checked_sub(1);
     if LIVE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) == Ok(1) {

@@ -7,7 +7,7 @@ use super::*;
 use crate::arms::by_launcher;
 
 #[test]
-fn what_was_measured_comes_first() {
+fn measured_orders_come_first() {
     let arm = |order: &str, predicted| Arm {
         order: order.to_owned(),
         predicted: Some(predicted),
@@ -43,7 +43,7 @@ fn what_was_measured_comes_first() {
 }
 
 #[test]
-fn grids_have_the_weights_of_what_neighbors_send() {
+fn grids_have_the_weights_of_messages_between_neighbors() {
     let edge = |from, to, bytes| Edge { from, to, count: Count { messages: 1, bytes } };
     let mut recording = Recording {
         size: 6,

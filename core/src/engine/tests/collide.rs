@@ -105,7 +105,7 @@ fn no_rank_waits_forever_if_environments_differ_and_digests_collide() {
     }
 }
 
-/// Processes of which some look at all edges then, and others do not.
+/// Some processes then look at all edges, and others do not.
 #[test]
 fn no_rank_waits_forever_if_only_checks_differ_and_digests_collide() {
     for check in [Check::ALL, Check::default().with(Rule::Edges)] {
@@ -119,8 +119,8 @@ fn no_rank_waits_forever_if_only_checks_differ_and_digests_collide() {
     }
 }
 
-/// Two ranks that think of a grid of three cells and two of one of four: the split that only the first
-/// two would make cannot be waited for.
+/// Two ranks pass a grid of three cells, two others a grid of four: no rank may wait for a split that only the first
+/// two make.
 #[test]
 fn sizes_are_agreed_on_if_digests_collide() {
     let results = sim::run(4, |comm| {

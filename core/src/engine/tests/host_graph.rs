@@ -75,7 +75,7 @@ fn edges(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
     }
 }
 
-/// The wishes of ranks of which rank 1 differs.
+/// The wishes of ranks: rank 1 has another than the others.
 const fn odd(others: HostGraph, odd: HostGraph) -> [HostGraph; 4] {
     [others, odd, others, others]
 }

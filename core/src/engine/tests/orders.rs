@@ -215,7 +215,7 @@ fn any_calls(size: usize) -> Vec<ConstructorCall> {
     ]
 }
 
-/// All choices of `size` processes of which at most two differ from the others.
+/// All choices of `size` processes if at most two processes choose differently from the others.
 fn with_two_others(size: usize, choices: usize) -> BTreeSet<Vec<usize>> {
     let mut all = BTreeSet::new();
     for right in 0..choices {

@@ -71,7 +71,7 @@ fn placed(
     all.swap_remove(0)
 }
 
-/// Creates a graph with edges between 0 and 1, and between 2 and 3, all of which rank 3 gives.
+/// Creates a graph with edges between 0 and 1, and between 2 and 3; rank 3 passes all of them.
 fn edges(comm: &Sim, settings: CallSettings, reorder: bool) -> Result<Created<Sim>> {
     let count = if comm.rank() == Ok(3) { 4 } else { 0 };
     let arguments = EdgeArguments {

@@ -300,7 +300,7 @@ mod inside_nodes {
 
     proptest! {
         #[test]
-        fn of_grids(
+        fn plans_of_grids_keep_the_order_on_a_node(
             machine in layouts(),
             sides in prop::collection::vec(1..7usize, 1..4),
             periodic in prop::collection::vec(any::<bool>(), 3),
@@ -320,7 +320,7 @@ mod inside_nodes {
         }
 
         #[test]
-        fn of_graphs(
+        fn plans_of_graphs_keep_the_order_on_a_node(
             machine in layouts(),
             edges in prop::collection::vec((0..40u32, 0..40u32, 1..9i64), 0..100),
         ) {

@@ -225,7 +225,7 @@ SwitchName=s4 Switches=s[2-3]
     }
 
     #[test]
-    fn coordinates_are_those_of_ranks() {
+    fn each_rank_has_the_coordinates_of_its_node() {
         let text =
             "# rank: group, switch, port\n0: 0 7 -1\n1: 0 7 3\n2: 1 7 -1\n\n3: 1 8 -1\n4: 1 7 0\n";
         let (levels_of, faults) = levels(text, "a b c d e");

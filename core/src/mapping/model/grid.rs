@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_those_of_the_published_tables() {
+    fn costs_equal_the_published_tables() {
         let grid = |dims: &[i32], periodic| {
             Grid::from(&Cart::new(dims, &vec![periodic; dims.len()], i32::MAX).unwrap())
         };

@@ -145,7 +145,7 @@ impl Lattice {
         }
     }
 
-    /// The smallest box around some of the cells, of which there is at least one, and the number of each of them in it.
+    /// The smallest box around one or more cells, and the number of each of these in the box.
     /// A dimension is a ring there if the box contains all of it.
     pub(in crate::mapping) fn around(&self, cells: &[u32]) -> (Self, Vec<u32>) {
         let mut low = vec![u32::MAX; self.axes.len()];

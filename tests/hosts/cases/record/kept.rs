@@ -37,7 +37,7 @@ impl Recorder<'_, '_> {
         self.session.out.lines().any(|line| line.starts_with("1 {\"sent\""))
     }
 
-    pub(super) fn what_is_there_stays(&mut self) -> Result<(), String> {
+    pub(super) fn existing_files_stay(&mut self) -> Result<(), String> {
         let explain = |error: std::io::Error| error.to_string();
         let traffic = self.traffic.clone();
         let mine = self.session.work("mine");

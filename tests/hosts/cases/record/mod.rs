@@ -60,7 +60,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     recorder.tools();
     recorder.fortran();
     if !recorder.session.host.shortened {
-        recorder.what_is_there_stays()?;
+        recorder.existing_files_stay()?;
         recorder.weights()?;
     }
     if recorder.session.host.checks_all {

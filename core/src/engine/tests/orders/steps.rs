@@ -17,7 +17,7 @@ use crate::mapping::Csr;
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// A step of a process: it ends when each of these processes has begun a step, of which the number is there.
+/// A step of a process: it ends when each of these processes has begun the step with the given number.
 pub(super) type Step = Vec<(usize, usize)>;
 
 /// The length of time for which messages wait.
