@@ -1,0 +1,267 @@
+//! SimGrid's time-independent traces (`smpirun -trace-ti`): read when a program has run, and written to be replayed.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use cartograph_core::replay::{Event, Meeting, Op, Program};
+
+/// The speed of the simulated cores, in which a trace counts work.
+pub(crate) const SPEED: f64 = 1e9;
+
+/// `MPI_BYTE`, and a tag for messages of `MPI_Sendrecv`, of which a trace has none.
+const BYTE: u32 = 6;
+const SENDRECV: i32 = 1 << 20;
+
+/// Bytes of the data types by their numbers in a trace: double, int, char, short, long, float, byte.
+fn bytes_of(datatype: &str) -> u64 {
+    match datatype {
+        "0" | "4" => 8,
+        "1" | "5" => 4,
+        "3" => 2,
+        "32" => 16,
+        _ => 1,
+    }
+}
+
+/// A rank's requests that wait, each with its number, source, destination and tag.
+#[derive(Default)]
+struct Requests {
+    made: u32,
+    open: Vec<(u32, [i64; 3])>,
+}
+
+impl Requests {
+    fn add(&mut self, of: [i64; 3]) {
+        self.open.push((self.made, of));
+        self.made += 1;
+    }
+
+    /// Completes all requests but those for which a later line waits, which were not among those of this call.
+    fn wait_all(&mut self, own: i64, rest: &[&str]) -> Vec<Op> {
+        let is_left = |[from, to, tag]: [i64; 3]| {
+            let wait = format!(" wait {from} {to} {tag}");
+            let made = match from == own {
+                true => format!(" isend {to} {tag} "),
+                false => format!(" irecv {from} {tag} "),
+            };
+            let mut found =
+                rest.iter().filter(|line| line.ends_with(&wait) || line.contains(&made));
+            found.next().is_some_and(|line| line.ends_with(&wait))
+        };
+        let all = std::mem::take(&mut self.open);
+        let (open, done): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, of)| is_left(*of));
+        self.open = open;
+        done.iter().map(|(number, _)| Op::Wait { back: self.made - number, count: 1 }).collect()
+    }
+
+    /// The oldest request of this kind, which completes.
+    fn wait(&mut self, wanted: [i64; 3]) -> Option<Op> {
+        let at = self.open.iter().position(|(_, of)| *of == wanted)?;
+        let (number, _) = self.open.remove(at);
+        Some(Op::Wait { back: self.made - number, count: 1 })
+    }
+}
+
+/// The calls of the first line.
+fn ops(lines: &[&str], rank: u32, requests: &mut Requests) -> Option<Vec<Op>> {
+    let (line, rest) = lines.split_first()?;
+    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+    let number = |at: usize| words.get(at)?.parse::<f64>().ok().map(|number| number as i64);
+    let size = |count: usize, datatype: usize| {
+        Some(number(count)? as u64 * words.get(datatype).map_or(1, |name| bytes_of(name)))
+    };
+    let own = i64::from(rank);
+    let meet = |kind, bytes| Op::Meet { group: 0, kind, bytes };
+    let mut send = |to: i64, bytes: u64, tag: i64, request: bool| {
+        if request {
+            requests.add([own, to, tag]);
+        }
+        Op::Send { to: to as u32, bytes, tag: tag as i32, request }
+    };
+    let name = *words.first()?;
+    Some(match name {
+        "send" | "isend" => vec![send(number(1)?, size(3, 4)?, number(2)?, name == "isend")],
+        "recv" | "irecv" => {
+            let (from, tag) = (number(1)?, number(2)?);
+            if name == "irecv" {
+                requests.add([from, own, tag]);
+            }
+            let from = u32::try_from(from).ok();
+            vec![Op::Recv { from, tag: Some(tag as i32), request: name == "irecv" }]
+        }
+        "sendRecv" => {
+            let (to, from) = (number(2)?, number(4)?);
+            let mut both = Vec::new();
+            if let Ok(from) = u32::try_from(from) {
+                both.push(Op::Recv { from: Some(from), tag: Some(SENDRECV), request: true });
+                requests.made += 1;
+            }
+            if let Ok(to) = u32::try_from(to) {
+                both.push(Op::Send { to, bytes: size(1, 5)?, tag: SENDRECV, request: true });
+                requests.made += 1;
+            }
+            let count = both.len() as u32;
+            both.push(Op::Wait { back: count, count });
+            both
+        }
+        "wait" => vec![requests.wait([number(1)?, number(2)?, number(3)?])?],
+        "waitall" => requests.wait_all(own, rest),
+        "barrier" => vec![meet(Meeting::All, 0)],
+        "allreduce" => vec![meet(Meeting::All, size(1, 3)?)],
+        "reduce" => vec![meet(Meeting::ToRoot(number(3)? as u32), size(1, 4)?)],
+        "bcast" => vec![meet(Meeting::FromRoot(number(2)? as u32), size(1, 3)?)],
+        "allgather" => vec![meet(Meeting::Gather, size(1, 3)?)],
+        "alltoall" => vec![meet(Meeting::Exchange, size(1, 3)?)],
+        // What a test found, the wait after it finds as well.
+        "init" | "finalize" | "test" | "testall" => Vec::new(),
+        _ => return None,
+    })
+}
+
+/// A program's calls between two collectives, counted from 0: all after the first to the second.
+///
+/// # Errors
+///
+/// If the files cannot be read, or have calls that are not known here.
+pub(crate) fn read(list: &Path, [first, last]: [usize; 2]) -> Result<Program, Box<dyn Error>> {
+    let directory = list.parent().ok_or("no directory")?;
+    let mut ranks = Vec::new();
+    for (rank, name) in (0..).zip(fs::read_to_string(list)?.lines()) {
+        let text = fs::read_to_string(directory.join(name))?;
+        let (mut events, mut requests, mut work) = (Vec::new(), Requests::default(), 0.0);
+        let mut met = 0;
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        for (at, line) in lines.iter().enumerate() {
+            if let Some((_, flops)) = line.split_once(" compute ") {
+                work += flops.parse::<f64>()? / SPEED;
+                continue;
+            }
+            let ops =
+                ops(&lines[at..], rank, &mut requests).ok_or_else(|| format!("{name}: {line}"))?;
+            for op in ops {
+                let is_collective = matches!(op, Op::Meet { .. });
+                if (first + 1..=last).contains(&met) {
+                    events.push(Event { work: std::mem::take(&mut work), op });
+                }
+                if is_collective {
+                    met += 1;
+                    work = 0.0;
+                }
+            }
+        }
+        ranks.push(events);
+    }
+    let all = (0..ranks.len() as u32).collect();
+    let mut program = Program { ranks, groups: vec![all] };
+    name_sources(&mut program)?;
+    Ok(program)
+}
+
+/// Receives from any source get the source whose messages alone have this tag.
+fn name_sources(program: &mut Program) -> Result<(), Box<dyn Error>> {
+    let mut senders: HashMap<(u32, i32), Vec<u32>> = HashMap::new();
+    for (rank, events) in (0..).zip(&program.ranks) {
+        for event in events {
+            if let Op::Send { to, tag, .. } = event.op {
+                let known = senders.entry((to, tag)).or_default();
+                if !known.contains(&rank) {
+                    known.push(rank);
+                }
+            }
+        }
+    }
+    for (rank, events) in (0..).zip(&mut program.ranks) {
+        for event in events {
+            if let Op::Recv { from: from @ None, tag: Some(tag), .. } = &mut event.op {
+                match senders.get(&(rank, *tag)).map(Vec::as_slice) {
+                    Some([one]) => *from = Some(*one),
+                    _ => return Err(format!("rank {rank} may receive from several").into()),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The messages by their source, destination and tag, each with the tag that it has alone, and its bytes.
+type Sent = HashMap<(u32, u32, i32), Vec<(u32, u64)>>;
+
+/// Writes a program as a trace for `smpirun -replay`: a list of files, one for each rank. Each message has a tag of its
+/// own, because the replay finds requests by their tags.
+///
+/// # Errors
+///
+/// If a file cannot be written, or a receive has no message.
+pub(crate) fn write(program: &Program, directory: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(directory)?;
+    let mut sent = Sent::new();
+    let mut messages = 0;
+    for (rank, events) in (0..).zip(&program.ranks) {
+        for event in events {
+            if let Op::Send { to, bytes, tag, .. } = event.op {
+                sent.entry((rank, to, tag)).or_default().push((messages, bytes));
+                messages += 1;
+            }
+        }
+    }
+    let mut list = String::new();
+    for (rank, events) in (0..).zip(&program.ranks) {
+        let text = lines(rank, events, &sent)?;
+        writeln!(list, "{rank}.txt")?;
+        fs::write(directory.join(format!("{rank}.txt")), text)?;
+    }
+    Ok(fs::write(directory.join("trace"), list)?)
+}
+
+/// The calls of a rank as its trace has them.
+fn lines(rank: u32, events: &[Event], sent: &Sent) -> Result<String, Box<dyn Error>> {
+    let mut text = format!("{rank} init\n");
+    let (mut next, mut requests) = (HashMap::new(), Vec::new());
+    let mut message = |key: (u32, u32, i32), is_sent: bool| {
+        let at = next.entry((key, is_sent)).or_insert(0usize);
+        *at += 1;
+        let found = sent.get(&key).and_then(|all| all.get(*at - 1)).copied();
+        found.ok_or_else(|| format!("rank {rank} receives what is not sent: {key:?}"))
+    };
+    for Event { work, op } in events {
+        if *work > 0.0 {
+            writeln!(text, "{rank} compute {:.0}", work * SPEED)?;
+        }
+        match *op {
+            Op::Send { to, tag, request, .. } => {
+                let (tag, bytes) = message((rank, to, tag), true)?;
+                let name = if request { "isend" } else { "send" };
+                writeln!(text, "{rank} {name} {to} {tag} {bytes} {BYTE}")?;
+                requests.extend(request.then(|| format!("{rank} wait {rank} {to} {tag}\n")));
+            }
+            Op::Recv { from, tag, request } => {
+                let (from, tag) = from.zip(tag).ok_or("a receive has no source")?;
+                let (tag, bytes) = message((from, rank, tag), false)?;
+                let name = if request { "irecv" } else { "recv" };
+                writeln!(text, "{rank} {name} {from} {tag} {bytes} {BYTE}")?;
+                requests.extend(request.then(|| format!("{rank} wait {from} {rank} {tag}\n")));
+            }
+            Op::Wait { back, count } => {
+                let first = requests.len() - back as usize;
+                text.extend(requests[first..first + count as usize].iter().map(String::as_str));
+            }
+            Op::Meet { kind, bytes, .. } => writeln!(text, "{rank} {}", collective(kind, bytes))?,
+        }
+    }
+    writeln!(text, "{rank} finalize")?;
+    Ok(text)
+}
+
+fn collective(kind: Meeting, bytes: u64) -> String {
+    match kind {
+        Meeting::All if bytes == 0 => "barrier".to_owned(),
+        Meeting::All => format!("allreduce {bytes} 0 {BYTE}"),
+        Meeting::Gather => format!("allgather {bytes} {bytes} {BYTE} {BYTE}"),
+        Meeting::Exchange => format!("alltoall {bytes} {bytes} {BYTE} {BYTE}"),
+        Meeting::FromRoot(root) => format!("bcast {bytes} {root} {BYTE}"),
+        Meeting::ToRoot(root) => format!("reduce {bytes} 0 {root} {BYTE}"),
+    }
+}
