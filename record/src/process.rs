@@ -2,7 +2,7 @@
 //! 7.4.3, 12.2.5, 8.5.
 
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::Once;
+use std::sync::{Once, OnceLock};
 
 use cartograph_shim::next::{self, Next};
 use cartograph_shim::say;
@@ -17,6 +17,9 @@ use crate::{limits, tally, ticks};
 /// The number of characters of the program and its arguments that are recorded in each part.
 const MOST_PROGRAM: usize = 500;
 
+/// The rank of this process, and the number of processes.
+static JOB: OnceLock<(u32, u32)> = OnceLock::new();
+
 /// Starts recording, once MPI has started. The host's functions may call each other, and tools may call ours.
 fn start() {
     static STARTED: Once = Once::new();
@@ -28,6 +31,7 @@ fn start() {
                 return;
             }
             tally::begin(rank, size);
+            let _ = JOB.set((rank, size));
             // SAFETY: a function that stays: the library is linked with -z nodelete.
             unsafe { sys::cr_find_next_by(Some(next::find_next)) };
             ticks::start();
@@ -197,6 +201,26 @@ wrap! { Call
     [MPI_Cart_sub] []
     (comm: MPI_Comm, remain_dims: *const c_int, newcomm: *mut MPI_Comm)
         => grid("MPI_Cart_sub", *newcomm, false);
+    [MPI_Dims_create] [] (nnodes: c_int, ndims: c_int, dims: *mut c_int) => {
+        let count = if dims.is_null() { 0 } else { ndims.max(0) as usize };
+        // A null pointer is allowed without dims.
+        let dims = if count == 0 { &[][..] } else { std::slice::from_raw_parts(dims, count) };
+        dims_of_job(nnodes, dims)
+    };
+}
+
+/// Records dims for all processes: a program that gets them from MPI gets those for another number of processes, too.
+fn dims_of_job(nnodes: c_int, dims: &[c_int]) {
+    let job = JOB.get().filter(|(_, size)| u32::try_from(nnodes) == Ok(*size));
+    let Some((rank, _)) = job.filter(|_| !dims.is_empty()) else { return };
+    tally::grid(Grid {
+        function: "MPI_Dims_create".into(),
+        dims: dims.iter().map(|side| *side as u32).collect(),
+        periodic: vec![false; dims.len()],
+        reorder: false,
+        rank: *rank,
+        first: 0,
+    });
 }
 
 /// Records a grid, if the process has a rank in it.

@@ -48,6 +48,8 @@ pub struct Rule {
     neighbors: Vec<(Apart, Count)>,
     /// True if the program created this grid by MPI.
     is_created: bool,
+    /// True if `MPI_Dims_create` chose these sides.
+    is_chosen: bool,
     /// The fraction of the bytes that it explains.
     explained: f64,
     /// The mean number of steps in the grid that a byte goes.
@@ -67,7 +69,8 @@ impl Rule {
         let cells =
             |dims: &[u32]| dims.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
         let is_whole = |dims: &&Vec<u32>| cells(dims) == Some(*size);
-        let created = topologies.iter().map(|grid| &grid.dims).filter(is_whole).cloned();
+        let created = topologies.iter().filter(|grid| grid.function == "MPI_Cart_create");
+        let created = created.map(|grid| &grid.dims).filter(is_whole).cloned();
         let created = created.map(|dims| dims.into_iter().filter(|side| *side > 1).collect());
         let created: Vec<Self> = created.filter_map(|dims| fit(dims, true, &edges)).collect();
         let others = match created.iter().any(|rule| rule.steps <= NEAR) {
@@ -77,6 +80,15 @@ impl Rule {
         let others = others.into_iter().take(MOST_VISITS / edges.len());
         let others = others.filter_map(|dims| fit(dims, false, &edges));
         let rules = created.into_iter().chain(others);
+        let sorted = |dims: &[u32]| {
+            let mut dims: Vec<u32> = dims.iter().copied().filter(|side| *side > 1).collect();
+            dims.sort_unstable();
+            dims
+        };
+        let chosen = topologies.iter().filter(|grid| grid.function == "MPI_Dims_create");
+        let chosen: Vec<Vec<u32>> = chosen.map(|grid| sorted(&grid.dims)).collect();
+        let rules =
+            rules.map(|rule| Self { is_chosen: chosen.contains(&sorted(&rule.dims)), ..rule });
         // In the right grid, neighbors are near.
         rules.min_by(|one, other| {
             let by_steps = one.steps.total_cmp(&other.steps);
@@ -84,8 +96,12 @@ impl Rule {
         })
     }
 
-    /// The grid for another number of processes, if it grows as `MPI_Dims_create` says; `None` if that is unknown.
+    /// The grid for another number of processes, if `MPI_Dims_create` chooses it; `None` if that is unknown: TeaLeaf has
+    /// 4 x 4 of 16 processes and 8 x 8 of 64, but 9 x 4 of 36.
     fn dims_of(&self, processes: u32) -> Option<Vec<u32>> {
+        if !self.is_chosen {
+            return None;
+        }
         let create = |processes: u32| {
             let mut dims = vec![0; self.dims.len()];
             dims_create(i32::try_from(processes).ok()?, &mut dims).ok()?;
@@ -193,7 +209,8 @@ impl fmt::Display for Rule {
             [one] => write!(f, ", periodic in dimension {one}")?,
             all => write!(f, ", periodic in dimensions {}", all.join(", "))?,
         }
-        write!(f, ", with {} neighbors", self.neighbors.len())?;
+        let plural = if self.neighbors.len() == 1 { "" } else { "s" };
+        write!(f, ", with {} neighbor{plural}", self.neighbors.len())?;
         write!(f, " ({:.0} % of the bytes)", 100.0 * self.explained)
     }
 }
@@ -277,7 +294,7 @@ fn fit(dims: Vec<u32>, is_created: bool, edges: &[&Edge]) -> Option<Rule> {
     let steps = steps.sum::<f64>() / all as f64;
     let neighbors = sums.into_iter().map(|(apart, count, sum)| (apart, mean(count, sum)));
     let neighbors = neighbors.collect();
-    Some(Rule { dims, periodic, neighbors, is_created, explained, steps })
+    Some(Rule { dims, periodic, neighbors, is_created, is_chosen: false, explained, steps })
 }
 
 /// The dimensions in which ranks at the border send as much across it as others to their neighbors.

@@ -136,18 +136,16 @@ impl Jobs<'_, '_> {
         let texts: Vec<String> =
             files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok()).collect();
         let place = top().display().to_string();
-        let names =
-            |text: &String| [&place, "columns", "\"root"].iter().any(|name| text.contains(*name));
+        let names = |text: &String| [&place, "columns"].iter().any(|name| text.contains(*name));
         self.session.check(
             "what is exported names no path or argument",
             texts.len() == 2 && !texts.iter().any(names),
         );
         let of_user = job(self, ("f:4,g:4", 8), user);
-        let told = self.told("/pairs in .* \\(predicted ");
-        self.session.check(
-            "the first job of another user is placed",
-            exported && of_user == (true, true) && told,
-        );
+        // It is not recorded as a first job is. Whether it is placed depends on the predicted gain.
+        let is_own = self.told("/pairs in the default order, to compare ");
+        let known = self.told("/pairs in ") && of_user == (true, !is_own);
+        self.session.check("another user starts with what is known", exported && known);
     }
 
     /// A tuned program is placed in the next job, without a recording.

@@ -125,15 +125,16 @@ impl Bench {
             let count = Count { messages: 1, bytes: 1_000_000 };
             recording.edges.extend((from.max(to) < 16).then_some(Edge { from, to, count }));
         }
-        recording.topologies.push(Topology {
-            function: "MPI_Cart_create".to_owned(),
+        let grid = |function: &str| Topology {
+            function: function.to_owned(),
             dims: vec![4, 4],
             periodic: vec![false; 2],
             reorder: false,
             grids: 1,
             along: vec![Count::default(); 2],
             elsewhere: Count::default(),
-        });
+        };
+        recording.topologies = ["MPI_Cart_create", "MPI_Dims_create"].map(grid).to_vec();
         recording.waits.extend((0..16).map(|rank| ((rank, None), 500)));
         let note = |entry: &mut Entry| {
             let traffic = Some(traffic(&recording));

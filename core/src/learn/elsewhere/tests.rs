@@ -6,8 +6,8 @@ use crate::learn::{Build, Guess, Past, Placement, Seen};
 /// A program's first job with this grid and input, on nodes of four ranks.
 fn entry(dims: &[u32], digest: u64) -> Entry {
     let size = dims.iter().product();
-    let create = Topology {
-        function: "MPI_Cart_create".to_owned(),
+    let create = |function: &str| Topology {
+        function: function.to_owned(),
         dims: dims.to_vec(),
         periodic: vec![false; dims.len()],
         reorder: false,
@@ -15,7 +15,8 @@ fn entry(dims: &[u32], digest: u64) -> Entry {
         along: vec![Count::default(); dims.len()],
         elsewhere: Count::default(),
     };
-    let mut recording = Recording { size, topologies: vec![create], ..Recording::default() };
+    let topologies = ["MPI_Cart_create", "MPI_Dims_create"].map(create).to_vec();
+    let mut recording = Recording { size, topologies, ..Recording::default() };
     for (from, to) in (0..size).flat_map(|from| (from + 1..size).map(move |to| (from, to))) {
         let (mut one, mut other, mut apart) = (from, to, 0);
         for side in dims.iter().rev() {

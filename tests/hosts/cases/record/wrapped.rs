@@ -10,7 +10,7 @@ const WRAPPED: &str = r"(?x)MPI_(?:
     | (?:Is|S)endrecv(?:_replace)?(?:_c)?
     | (?:Irecv|Recv|Recv_init|Precv_init)(?:_c)?
     | R?(?:put|get|accumulate|get_accumulate|Put|Get|Accumulate|Get_accumulate)(?:_c)?
-    | Fetch_and_op|Compare_and_swap|Start|Startall|Request_free|Comm_free|Comm_disconnect|Win_free|Cart_create|Cart_sub
+    | Fetch_and_op|Compare_and_swap|Start|Startall|Request_free|Comm_free|Comm_disconnect|Win_free|Cart_create|Cart_sub|Dims_create
     | Init|Init_thread|Finalize|Abort
     | M?[Pp]robe|(?:Wait|Test)(?:all|any|some)?
     | I?(?:neighbor_|Neighbor_)?(?:all|All)(?:toall|gather|to)[a-z]*(?:_init)?(?:_c)?
