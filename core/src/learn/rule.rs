@@ -48,6 +48,8 @@ pub struct Rule {
     neighbors: Vec<(Apart, Count)>,
     /// True if the program created this grid by MPI.
     is_created: bool,
+    /// The dimensions in which this grid was created without being periodic.
+    ends: Vec<bool>,
     /// True if `MPI_Dims_create` chose these sides.
     is_chosen: bool,
     /// The fraction of the bytes that it explains.
@@ -68,17 +70,21 @@ impl Rule {
         }
         let cells =
             |dims: &[u32]| dims.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
-        let is_whole = |dims: &&Vec<u32>| cells(dims) == Some(*size);
         let created = topologies.iter().filter(|grid| grid.function == "MPI_Cart_create");
-        let created = created.map(|grid| &grid.dims).filter(is_whole).cloned();
-        let created = created.map(|dims| dims.into_iter().filter(|side| *side > 1).collect());
-        let created: Vec<Self> = created.filter_map(|dims| fit(dims, true, &edges)).collect();
+        let created = created.filter(|grid| cells(&grid.dims) == Some(*size));
+        let created = created.filter_map(|grid| {
+            let sides = grid.dims.iter().zip(&grid.periodic).filter(|(side, _)| **side > 1);
+            let (dims, periodic): (Vec<u32>, Vec<bool>) = sides.unzip();
+            let ends = periodic.iter().map(|periodic| !periodic).collect();
+            Some(Self { is_created: true, ends, ..fit(dims, &edges)? })
+        });
+        let created: Vec<Self> = created.collect();
         let others = match created.iter().any(|rule| rule.steps <= NEAR) {
             true => Vec::new(),
             false => grids_of(*size),
         };
         let others = others.into_iter().take(MOST_VISITS / edges.len());
-        let others = others.filter_map(|dims| fit(dims, false, &edges));
+        let others = others.filter_map(|dims| fit(dims, &edges));
         let rules = created.into_iter().chain(others);
         let sorted = |dims: &[u32]| {
             let mut dims: Vec<u32> = dims.iter().copied().filter(|side| *side > 1).collect();
@@ -116,6 +122,11 @@ impl Rule {
         let mut dims = self.dims.clone();
         for (at, side) in order.iter().zip(&new) {
             dims[*at] = *side;
+        }
+        // Two ranks do not show whether they are neighbors on both sides.
+        let mut pairs = self.dims.iter().zip(&dims).zip(&self.ends);
+        if pairs.any(|((old, new), ends)| *old == 2 && *new > 2 && !ends) {
+            return None;
         }
         // Which of equal sides becomes the larger one is known only if MPI says so.
         let pairs = |at: usize| (0..at).map(move |before| (before, at));
@@ -237,7 +248,7 @@ fn grids_of(size: u32) -> Vec<Vec<u32>> {
 }
 
 /// The rule of messages in a grid, if it explains them.
-fn fit(dims: Vec<u32>, is_created: bool, edges: &[&Edge]) -> Option<Rule> {
+fn fit(dims: Vec<u32>, edges: &[&Edge]) -> Option<Rule> {
     // Sides of 2 alone show no neighborhood.
     if dims.len() > MOST_CREATED || !dims.iter().any(|side| *side > 2) {
         return None;
@@ -294,7 +305,8 @@ fn fit(dims: Vec<u32>, is_created: bool, edges: &[&Edge]) -> Option<Rule> {
     let steps = steps.sum::<f64>() / all as f64;
     let neighbors = sums.into_iter().map(|(apart, count, sum)| (apart, mean(count, sum)));
     let neighbors = neighbors.collect();
-    Some(Rule { dims, periodic, neighbors, is_created, is_chosen: false, explained, steps })
+    let (is_created, is_chosen, ends) = (false, false, vec![false; dims.len()]);
+    Some(Rule { dims, periodic, neighbors, is_created, ends, is_chosen, explained, steps })
 }
 
 /// The dimensions in which ranks at the border send as much across it as others to their neighbors.

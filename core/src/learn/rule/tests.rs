@@ -19,6 +19,7 @@ fn messages(dims: &[u32], periodic: &[bool], neighbors: &[(&[i32], u64)]) -> Rec
         periodic: periodic.to_vec(),
         neighbors: neighbors.iter().map(|(apart, bytes)| (first(apart), count(*bytes))).collect(),
         is_created: false,
+        ends: vec![false; dims.len()],
         is_chosen: true,
         explained: 1.0,
         steps: 1.0,
@@ -148,6 +149,9 @@ fn a_grid_that_may_grow_in_another_way_is_not_predicted() {
     // The program chose these dims itself.
     assert_eq!(of([3, 3, 3], &created[1..]).at(64, Scaling::Weak), None);
     assert_eq!(of([8, 2, 2], &created).at(64, Scaling::Weak), None);
+    // Whether a side of two is periodic is known only if MPI created the grid.
+    assert_eq!(of([4, 2, 2], &chosen).at(60, Scaling::Weak), None);
+    assert_eq!(of([4, 2, 2], &created).at(60, Scaling::Weak).unwrap().dims, [5, 4, 3]);
     // In Fortran's order.
-    assert_eq!(of([2, 3, 4], &chosen).at(60, Scaling::Weak).unwrap().dims, [3, 4, 5]);
+    assert_eq!(of([3, 4, 5], &chosen).at(120, Scaling::Weak).unwrap().dims, [4, 5, 6]);
 }
