@@ -86,6 +86,21 @@ pub struct Topology {
     pub elsewhere: Count,
 }
 
+impl Topology {
+    /// One grid without messages, created with `reorder = 0`.
+    pub fn new(function: &str, dims: &[u32], periodic: &[bool]) -> Self {
+        Self {
+            function: function.to_owned(),
+            dims: dims.to_vec(),
+            periodic: periodic.to_vec(),
+            reorder: false,
+            grids: 1,
+            along: vec![Count::default(); dims.len()],
+            elsewhere: Count::default(),
+        }
+    }
+}
+
 /// The traffic of a whole job: the parts of all its processes, joined.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recording {

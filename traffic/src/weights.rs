@@ -105,13 +105,8 @@ mod tests {
     fn recorded(dims: &[u32], periodic: &[bool], bytes: &[u64]) -> Recording {
         let count = |bytes: &u64| Count { messages: 1, bytes: *bytes };
         let topology = Topology {
-            function: "MPI_Cart_create".into(),
-            dims: dims.to_vec(),
-            periodic: periodic.to_vec(),
-            reorder: false,
-            grids: 1,
             along: bytes.iter().map(count).collect(),
-            elsewhere: Count::default(),
+            ..Topology::new("MPI_Cart_create", dims, periodic)
         };
         Recording { topologies: vec![topology], ..Recording::default() }
     }

@@ -96,7 +96,7 @@ fn best(entry: &Entry, kind: u32, shape: u64, found: Vec<Arm>) -> Vec<Arm> {
         .map(|arm| (measured(&arm), arm))
         .filter(|(measured, arm)| measured.is_some() || arm.gain() * CLOSE >= 1.0)
         .collect();
-    // What was measured to be no faster comes after what may be.
+    // A placement that was measured to be no faster comes after one that may be.
     let rank = |measured: Option<f64>| match measured {
         Some(ratio) if ratio > LEAST_MEASURED => (2, ratio),
         None => (1, 0.0),

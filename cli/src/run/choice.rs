@@ -85,6 +85,9 @@ pub(super) fn predict(
     (lesson.keeps_calls, lesson.has_candidates) = (true, true);
     (lesson.guess, lesson.reason) = (Guess::default(), Reason::Best);
     lesson.from = chosen.as_ref().map(|_| from);
+    if chosen.is_none() {
+        lesson.trial = None;
+    }
     chosen
 }
 

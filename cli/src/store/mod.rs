@@ -7,10 +7,10 @@
 mod files;
 mod identity;
 mod key;
+mod remains;
 mod site;
 mod verdicts;
 
-use std::cmp::Reverse;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -18,28 +18,21 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use cartograph_core::learn::{Entry, Scaling, Unusable};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use tempfile::{Builder, TempDir};
 
-use files::{END, TEMPORARY, names, read, temporary};
+use files::{END, names, read, temporary};
 pub(crate) use key::Key;
+pub(crate) use remains::{ALLOCATIONS, FORECASTS};
+use remains::{JOBS, boot, clean, try_lock};
 use site::Site;
 
 /// The longest that a job waits for the lock.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// The most forecasts that are kept.
-const MOST_FORECASTS: usize = 100;
-
-/// The age at which files of killed jobs are removed.
-const STALE: Duration = Duration::from_secs(7 * 24 * 3600);
-
-/// The age from which on the folder of a job without a lock belongs to no job that is starting.
-const STARTED: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
 pub(crate) struct Store {
@@ -70,6 +63,11 @@ pub(crate) struct UnderWay;
 /// The name of an entry's file.
 fn file(key: &Key, processes: u32) -> String {
     format!("{}-{processes}{END}", key.ends().concat())
+}
+
+/// True if an entry's file is one of this program.
+fn is_of(key: &Key, name: &str) -> bool {
+    name.strip_prefix(&key.ends().concat()).is_some_and(|rest| rest.starts_with('-'))
 }
 
 impl Store {
@@ -139,15 +137,18 @@ impl Store {
         (entry.processes == processes).then_some(entry)
     }
 
-    /// What the entry with the nearest number of processes predicts for another one, if the entries agree with it: for
-    /// the same data in all processes, and for as much in each.
+    /// The entries that the one with the nearest number of processes predicts for another number, if the others agree: for
+    /// the same data in all processes, and for as much in each. `None` if there is an entry for this number, even if it
+    /// is unusable.
     pub(crate) fn predicted(&self, key: &Key, processes: u32) -> Option<(u32, [Entry; 2])> {
-        let start = key.ends().concat() + "-";
-        let own = self.all().into_iter().filter(|(name, _)| name.starts_with(&start));
-        let mut known: Vec<Entry> = own.filter_map(|(_, entry)| entry.ok()).collect();
+        if !matches!(self.text(&file(key, processes)), Ok(None)) {
+            return None;
+        }
+        let own = self.names_of(key).into_iter().filter_map(|name| self.text(&name).ok()?);
+        let mut known: Vec<Entry> = own.filter_map(|text| Entry::parse(&text).ok()).collect();
         if known.is_empty() {
             let site = self.site.as_ref()?;
-            let names = site.names().into_iter().filter(|name| name.starts_with(&start));
+            let names = site.names().into_iter().filter(|name| is_of(key, name));
             known = names.filter_map(|name| site.entry(&name)).collect();
         }
         let far = |entry: &Entry| (f64::from(entry.processes) / f64::from(processes)).ln().abs();
@@ -162,12 +163,15 @@ impl Store {
 
     /// The entry of a program that was known with one number of processes only.
     pub(crate) fn only_entry(&self, key: &Key) -> Option<Entry> {
-        let start = key.ends().concat() + "-";
-        let mut own = self.all().into_iter().filter(|(name, _)| name.starts_with(&start));
-        match (own.next(), own.next()) {
-            (Some((_, entry)), None) => entry.ok(),
+        match &self.names_of(key)[..] {
+            [only] => Entry::parse(&self.text(only).ok()??).ok(),
             _ => None,
         }
+    }
+
+    /// The names of the entries of a program, one for each number of processes.
+    fn names_of(&self, key: &Key) -> Vec<String> {
+        names(&self.directory).into_iter().filter(|name| is_of(key, name)).collect()
     }
 
     /// The entries of an earlier format for each build of a program, with the names of their files, the oldest first.
@@ -225,7 +229,7 @@ impl Store {
     ) -> Result<Entry, String> {
         let name = file(key, processes);
         let _lock = self.lock();
-        self.clean();
+        clean(&self.directory);
         let text = self.text(&name);
         let text = text.map_err(|error| format!("{name} cannot be read: {error}"))?;
         let mut earlier = Vec::new();
@@ -349,52 +353,6 @@ impl Store {
             }
         }
     }
-
-    /// Removes the remains of killed jobs.
-    fn clean(&self) {
-        let older = |path: &Path, than: Duration| {
-            let changed = path.symlink_metadata().and_then(|found| found.modified());
-            changed.is_ok_and(|changed| {
-                SystemTime::now().duration_since(changed).is_ok_and(|age| age > than)
-            })
-        };
-        let all = |folder: &Path| {
-            let entries = fs::read_dir(folder).into_iter().flatten();
-            entries.filter_map(|entry| Some(entry.ok()?.path()))
-        };
-        let list = |folder: &Path| all(folder).filter(|path| older(path, STALE));
-        for path in list(&self.directory) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if name.starts_with(TEMPORARY) {
-                let _ = fs::remove_file(&path);
-            }
-        }
-        let mut forecasts: Vec<PathBuf> = all(&self.directory.join(FORECASTS)).collect();
-        if forecasts.len() > MOST_FORECASTS {
-            let changed =
-                |path: &PathBuf| path.symlink_metadata().and_then(|it| it.modified()).ok();
-            forecasts.sort_by_cached_key(|path| Reverse(changed(path)));
-        }
-        let forecasts = forecasts.into_iter().skip(MOST_FORECASTS);
-        for path in list(&self.directory.join(ALLOCATIONS)).chain(forecasts) {
-            let _ = fs::remove_file(path);
-        }
-        // A lock that can be taken has no owner, but the locks of other nodes may be invisible.
-        let boot = boot();
-        let is_own = |path: &Path| {
-            boot.len() > ".-".len()
-                && path
-                    .file_name()
-                    .is_some_and(|name| name.as_encoded_bytes().starts_with(boot.as_bytes()))
-        };
-        let is_free = |path: &Path| File::open(path).is_ok_and(|open| try_lock(open).is_ok());
-        let is_left = |path: &PathBuf| {
-            older(path, STALE) || (is_own(path) && older(path, STARTED) && is_free(path))
-        };
-        for path in all(&self.directory.join(JOBS)).filter(is_left) {
-            let _ = fs::remove_dir_all(path);
-        }
-    }
 }
 
 /// One entry with the facts of several.
@@ -405,22 +363,6 @@ fn joined(entries: Vec<(String, Entry)>) -> Option<Entry> {
         all
     })
 }
-
-/// The start of the names of folders of jobs on this node since it was booted.
-fn boot() -> String {
-    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    format!(".{}-", id.split('-').next().unwrap_or_default().trim())
-}
-
-/// Takes the lock of a file that no process has locked.
-fn try_lock(file: File) -> nix::Result<Flock<File>> {
-    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error)
-}
-
-/// The folders for allocations, forecasts and recordings.
-pub(crate) const ALLOCATIONS: &str = "allocations";
-pub(crate) const FORECASTS: &str = "forecasts";
-const JOBS: &str = "jobs";
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,10 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
+use std::time::SystemTime;
 
+use super::files::TEMPORARY;
+use super::remains::{STALE, STARTED};
 use super::*;
 use crate::runs::command::Launch;
 

@@ -43,13 +43,8 @@ mod tests {
         // Blocks of 8 x 8 x 80 in 4 x 4 x 4 processes: 48 pairs of neighbors along each dimension.
         let count = |face: u64| Count { messages: 96, bytes: 96 * face };
         let grid = |function: &str, faces: [u64; 3]| Topology {
-            function: function.into(),
-            dims: vec![4, 4, 4],
-            periodic: vec![false; 3],
-            reorder: false,
-            grids: 1,
             along: faces.map(count).to_vec(),
-            elsewhere: Count::default(),
+            ..Topology::new(function, &[4, 4, 4], &[false; 3])
         };
         let line = |function, faces| {
             let grid = grid(function, faces);

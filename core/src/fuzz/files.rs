@@ -7,7 +7,7 @@ use cartograph_traffic::{Call, Recording, Scale, host_name, is_host_name};
 
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
-use crate::learn::{Build, Conditions, Entry, Guess, Past, Placement, Seen, gain};
+use crate::learn::{Build, Conditions, Entry, Guess, Past, Placement, Rule, Scaling, Seen, gain};
 use crate::machine::Machine;
 use crate::machine::address::{MOST_ABOVE, ReportedAddress, host_number};
 use crate::machine::network::NetworkMapFile;
@@ -101,6 +101,11 @@ pub fn recording(data: &[u8]) {
     for topology in topologies {
         let weights = recording.weights(&topology.dims, 1000);
         assert!(weights.iter().flatten().all(|weight| (0..=1000).contains(weight)));
+    }
+    if let Some(rule) = Rule::of(&recording) {
+        assert!(rule.edges().iter().all(|edge| edge.from < *size && edge.to < *size));
+        let larger = rule.at(size.saturating_mul(2), Scaling::Strong);
+        assert!(larger.is_none_or(|larger| larger.dims().len() == rule.dims().len()));
     }
     let names = topologies.iter().map(|topology| &topology.function);
     let texts = names.chain(recording.collectives.keys());

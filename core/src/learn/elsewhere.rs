@@ -24,7 +24,7 @@ impl Entry {
         self
     }
 
-    /// What is predicted for another number of processes: the kinds of work of which the traffic has a rule, with the
+    /// The predicted entry for another number of processes: the kinds of work whose traffic has a rule, with the
     /// times as experience. `None` if there are none.
     pub fn at(&self, processes: u32, scaling: Scaling) -> Option<Self> {
         let kind = |kind: &Kind| {

@@ -228,8 +228,8 @@ impl<'a> State<'a> {
         if known.is_changed && runs.len() < WINDOW {
             return false;
         }
-        // What was slower by more than the noise is not tried again soon, and what was slower than all runs in the
-        // default order, not for long.
+        // An arm that was slower by more than the noise is not tried again soon, and one that was slower than all runs
+        // in the default order, not for long.
         let last = runs.iter().rev().position(|run| run.arm == arm).unwrap_or(LAST_GAP);
         let is_slower = |found: Measured| {
             let is_late = last < WINDOW && found.mean < -noise.sqrt();

@@ -128,7 +128,7 @@ impl Rule {
         if pairs.any(|((old, new), ends)| *old == 2 && *new > 2 && !ends) {
             return None;
         }
-        // Which of equal sides becomes the larger one is known only if MPI says so.
+        // The order of dimensions is unknown if equal sides become different, unless MPI created the grid.
         let pairs = |at: usize| (0..at).map(move |before| (before, at));
         let mut differ = (0..dims.len()).flat_map(pairs);
         let is_open =
@@ -136,8 +136,12 @@ impl Rule {
         (self.is_created || !is_open).then_some(dims)
     }
 
-    /// The rule for another number of processes; `None` if it is unknown how the grid grows.
+    /// The rule for another number of processes; `None` if it is unknown how the grid grows, or if its messages are too
+    /// many for a job to wait.
     pub fn at(&self, processes: u32, scaling: Scaling) -> Option<Self> {
+        if (processes as usize).saturating_mul(self.neighbors.len()) > MOST_VISITS {
+            return None;
+        }
         let dims = self.dims_of(processes)?;
         let sides = self.dims.iter().zip(&dims);
         let shrunk: Vec<f64> = sides.map(|(old, new)| f64::from(*old) / f64::from(*new)).collect();
@@ -271,13 +275,13 @@ fn fit(dims: Vec<u32>, edges: &[&Edge]) -> Option<Rule> {
     };
     let means: HashMap<Apart, u64> =
         sums.iter().map(|(apart, count, sum)| (*apart, mean(*count, *sum).bytes)).collect();
-    let all: u64 = edges.iter().map(|edge| edge.count.bytes).sum();
+    let all = edges.iter().fold(0u64, |sum, edge| sum.saturating_add(edge.count.bytes));
     let mut wrong: u64 = 0;
     for edge in edges {
         let expected = means.get(&apart(edge)).copied().unwrap_or(0);
         wrong = wrong.saturating_add(edge.count.bytes.abs_diff(expected));
     }
-    // What some ranks do not send to a neighbor that others have is as wrong.
+    // Messages that only some of the ranks send to such a neighbor are as wrong.
     sums.retain(|(apart, count, sum)| {
         let sides = dims.iter().zip(&periodic).zip(apart);
         let ranks: u64 = sides
@@ -289,7 +293,7 @@ fn fit(dims: Vec<u32>, edges: &[&Edge]) -> Option<Rule> {
         // Few ranks send it: it is left out.
         let is_rule = 2 * count >= ranks;
         wrong = wrong.saturating_add(match is_rule {
-            true => ranks.saturating_sub(*count) * (sum.bytes / count),
+            true => ranks.saturating_sub(*count).saturating_mul(sum.bytes / count),
             false => sum.bytes,
         });
         is_rule
@@ -317,8 +321,8 @@ fn periodic(dims: &[u32], edges: &[&Edge]) -> Vec<bool> {
         for ((all, across), (apart, crosses)) in
             bytes.iter_mut().zip(apart.into_iter().zip(crosses))
         {
-            *all += if apart == 0 { 0 } else { edge.count.bytes };
-            *across += if crosses { edge.count.bytes } else { 0 };
+            *all = all.saturating_add(if apart == 0 { 0 } else { edge.count.bytes });
+            *across = across.saturating_add(if crosses { edge.count.bytes } else { 0 });
         }
     }
     let is_periodic = |(side, (all, across)): (&u32, &(u64, u64))| {

@@ -110,15 +110,9 @@ impl Traffic {
         let grid = |(function, dims, periodic, reorder): &(String, Vec<u32>, Vec<bool>, bool)| {
             let cells = dims.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side))?;
             let fits = (1..=size).contains(&cells) && dims.len() == periodic.len();
-            fits.then(|| Topology {
-                function: cartograph_traffic::printable(function),
-                dims: dims.clone(),
-                periodic: periodic.clone(),
-                reorder: *reorder,
-                grids: 1,
-                along: vec![Count::default(); dims.len()],
-                elsewhere: Count::default(),
-            })
+            let function = cartograph_traffic::printable(function);
+            let grid = || Topology::new(&function, dims, periodic);
+            fits.then(|| Topology { reorder: *reorder, ..grid() })
         };
         Some(Recording {
             size,

@@ -108,7 +108,7 @@ impl Jobs<'_, '_> {
         self.session.check("nothing is left behind", left == 0);
     }
 
-    /// The first job with another number of processes, and that of another user, are placed by what is known.
+    /// The first job with another number of processes, and that of another user, start with earlier entries.
     fn carries_over(&mut self) {
         let directories =
             [self.session.work("own"), self.session.work("user"), self.session.work("site")];
@@ -138,14 +138,14 @@ impl Jobs<'_, '_> {
         let place = top().display().to_string();
         let names = |text: &String| [&place, "columns"].iter().any(|name| text.contains(*name));
         self.session.check(
-            "what is exported names no path or argument",
+            "exported entries name no path or argument",
             texts.len() == 2 && !texts.iter().any(names),
         );
         let of_user = job(self, ("f:4,g:4", 8), user);
         // It is not recorded as a first job is. Whether it is placed depends on the predicted gain.
         let is_own = self.told("/pairs in the default order, to compare ");
         let known = self.told("/pairs in ") && of_user == (true, !is_own);
-        self.session.check("another user starts with what is known", exported && known);
+        self.session.check("another user starts with the site's entry", exported && known);
     }
 
     /// A tuned program is placed in the next job, without a recording.

@@ -35,7 +35,7 @@ fn measured_orders_come_first() {
     for (order, seconds) in [("", 10.0), ("third", 8.0), ("first", 10.5)] {
         entry.add(run(order, seconds));
     }
-    // What was measured to be slower comes after what was not measured.
+    // A placement that was measured to be slower comes after one that was not measured.
     assert_eq!(best(&entry), ["third", "second"]);
     // It does not count on other nodes.
     entry.runs.iter_mut().for_each(|run| run.shape = 8);
@@ -50,13 +50,8 @@ fn grids_have_the_weights_of_messages_between_neighbors() {
         // A row of a periodic grid of 2 x 3, a column, a diagonal.
         edges: vec![edge(0, 2, 10), edge(1, 2, 10), edge(0, 3, 300), edge(0, 4, 7)],
         topologies: vec![Topology {
-            function: "MPI_Cart_create".into(),
-            dims: vec![2, 3],
-            periodic: vec![false, true],
             reorder: true,
-            grids: 1,
-            along: vec![Count::default(); 2],
-            elsewhere: Count::default(),
+            ..Topology::new("MPI_Cart_create", &[2, 3], &[false, true])
         }],
         ..Recording::default()
     };

@@ -6,16 +6,8 @@ use crate::learn::{Build, Guess, Past, Placement, Seen};
 /// A program's first job with this grid and input, on nodes of four ranks.
 fn entry(dims: &[u32], digest: u64) -> Entry {
     let size = dims.iter().product();
-    let create = |function: &str| Topology {
-        function: function.to_owned(),
-        dims: dims.to_vec(),
-        periodic: vec![false; dims.len()],
-        reorder: false,
-        grids: 1,
-        along: vec![Count::default(); dims.len()],
-        elsewhere: Count::default(),
-    };
-    let topologies = ["MPI_Cart_create", "MPI_Dims_create"].map(create).to_vec();
+    let grid = |function: &str| Topology::new(function, dims, &vec![false; dims.len()]);
+    let topologies = ["MPI_Cart_create", "MPI_Dims_create"].map(grid).to_vec();
     let mut recording = Recording { size, topologies, ..Recording::default() };
     for (from, to) in (0..size).flat_map(|from| (from + 1..size).map(move |to| (from, to))) {
         let (mut one, mut other, mut apart) = (from, to, 0);

@@ -1,4 +1,4 @@
-//! Rules of generated patterns, and what they predict at other sizes.
+//! Rules of generated patterns, and their predictions for other sizes.
 
 use cartograph_traffic::Topology;
 
@@ -48,15 +48,7 @@ fn halo(dims: &[u32], periodic: &[bool], sides: [u64; 3]) -> Recording {
 }
 
 fn grid(function: &str, dims: &[u32]) -> Topology {
-    Topology {
-        function: function.to_owned(),
-        dims: dims.to_vec(),
-        periodic: vec![false; dims.len()],
-        reorder: false,
-        grids: 1,
-        along: vec![Count::default(); dims.len()],
-        elsewhere: Count::default(),
-    }
+    Topology::new(function, dims, &vec![false; dims.len()])
 }
 
 #[test]
@@ -101,7 +93,7 @@ fn what_no_grid_explains_has_no_rule() {
     assert_eq!(Rule::of(&Recording { size: 32, ..Recording::default() }), None);
 }
 
-/// The messages that one size predicts for another are those that it has.
+/// A job of another size sends the predicted messages.
 #[test]
 fn another_size_is_predicted() {
     let total = [480, 480, 480];
@@ -154,4 +146,12 @@ fn a_grid_that_may_grow_in_another_way_is_not_predicted() {
     assert_eq!(of([4, 2, 2], &created).at(60, Scaling::Weak).unwrap().dims, [5, 4, 3]);
     // In Fortran's order.
     assert_eq!(of([3, 4, 5], &chosen).at(120, Scaling::Weak).unwrap().dims, [4, 5, 6]);
+}
+
+#[test]
+fn any_numbers_are_summed() {
+    let count = Count { messages: u64::MAX, bytes: u64::MAX };
+    let edges = (0..24).map(|from| Edge { from, to: (from + 1) % 24, count });
+    let huge = Recording { size: 24, edges: edges.collect(), ..Recording::default() };
+    let _ = Rule::of(&huge).map(|rule| rule.edges());
 }
