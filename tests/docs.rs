@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use cartograph::settings;
@@ -250,6 +251,18 @@ fn actions_of_workflows_are_pinned_by_commit() {
         }
     }
     assert!(count > 0);
+}
+
+/// Without this file, changes land untested.
+#[test]
+fn a_landing_runs_the_test_command_of_the_readme() {
+    // The crate's package has no scripts.
+    let Ok(jobs) = fs::read_to_string("scripts/ci.sh") else { return };
+    let mode = fs::metadata(".ci/run").unwrap().permissions().mode();
+    assert_eq!(mode & 0o111, 0o111, "{mode:o}");
+    assert!(fs::read_to_string(".ci/run").unwrap().ends_with("/scripts/ci.sh\" test\n"));
+    assert!(jobs.contains("\ntest) exec make test ;;\n"));
+    assert!(fs::read_to_string("README.md").unwrap().contains("\n    make test "));
 }
 
 /// A newcomer can read them in an afternoon, each in some minutes. The tables of one page have all results of mappings.
