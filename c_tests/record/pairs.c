@@ -1,7 +1,7 @@
 /* Each process exchanges messages with the process half the job away, or with `near` the next one; if that is on another
  * node, the exchange takes longer, like on a network. With `columns`, it does so with its neighbors in the columns of a
- * grid. pairs [CODE [input|wait|near|columns]]: prints the number of processes with partners on other nodes, and the first
- * line of its input; exits with CODE. */
+ * grid. pairs [CODE [input|wait|near|columns|cpus]]: prints the number of processes with partners on other nodes, and the
+ * first line of its input, or with `cpus` the node and the CPUs of each process; exits with CODE. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +60,23 @@ static int pair(const char *own, int partner)
     return apart;
 }
 
+/* Prints the rank, the node and the CPUs of each process. */
+static void cpus(const char *own, int rank, int size)
+{
+    char text[256], list[200] = "";
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(text, sizeof text, status) && sscanf(text, "Cpus_allowed_list: %199s", list) != 1)
+        ;
+    if (status)
+        fclose(status);
+    snprintf(text, sizeof text, "%d %.40s %.190s", rank, own, list);
+    char *all = malloc(size * sizeof text);
+    MPI_Gather(text, sizeof text, MPI_CHAR, all, sizeof text, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int other = 0; rank == 0 && other < size; other++)
+        puts(all + other * sizeof text);
+    free(all);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size, length, apart, all = 0;
@@ -80,6 +97,8 @@ int main(int argc, char **argv)
         printf("%d apart\n%s", all, line);
         fflush(stdout);
     }
+    if (argc > 2 && strcmp(argv[2], "cpus") == 0)
+        cpus(own, rank, size);
     if (argc > 2 && strcmp(argv[2], "wait") == 0)
         sleep(60);
     MPI_Finalize();

@@ -2,15 +2,17 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use cartograph_core::launcher::{LauncherKind, Line, Placement};
+use cartograph_core::launcher::{Format, LauncherKind, Line, Placement};
 use cartograph_core::learn::Gain;
 use cartograph_core::machine::Machine;
 use cartograph_core::pmi::Order;
 use serde::{Deserialize, Serialize};
 
+use crate::binding::{self, Binding};
 use crate::output::{self, Result};
+use crate::places::Places;
 use crate::predict::{Forecast, LEAST_GAIN, Prediction, old_ranks};
 use crate::runs::command::Launch;
 
@@ -168,14 +170,16 @@ pub(crate) fn order(machine: &Machine, node_of: &[u32]) -> Option<Order> {
 pub(crate) struct Placer {
     launch: Launch,
     means: Means,
-    /// The number of cores of a node, if ranks must not be bound to one core each.
-    cores: Option<usize>,
+    /// The places in the default order, whose CPUs ranks take if a launcher places them.
+    own: Option<Places>,
 }
 
 /// The start of a job in a placement.
 pub(crate) struct Start {
     pub(crate) launch: Launch,
     options: Vec<OsString>,
+    /// The CPUs of ranks, and the file with them.
+    bound: Option<(Binding, PathBuf)>,
     /// True if the program is to run without this command on nodes that lack it.
     pub(crate) does_without: bool,
     pub(crate) rank_file: Option<RankFile>,
@@ -189,11 +193,8 @@ pub(crate) struct RankFile {
 }
 
 impl Placer {
-    pub(crate) fn new(launch: Launch, mut means: Means, cores: Option<usize>) -> Self {
-        if let Means::Launcher(by) = &mut means {
-            by.1.unbound = cores.is_some();
-        }
-        Self { launch, means, cores }
+    pub(crate) fn new(launch: Launch, means: Means, own: Option<Places>) -> Self {
+        Self { launch, means, own }
     }
 
     /// The start of a job in a placement on nodes with these names, with a file of this name for its rank file or the
@@ -205,33 +206,52 @@ impl Placer {
         names: &[String],
         file: &Path,
     ) -> Result<core::result::Result<Start, String>> {
-        let mut start = Start::of(self.launch.clone());
         match &self.means {
             Means::Relays => {
                 let Some(order) = order(machine, &arm.node_of) else {
                     return Ok(Err("a node has too few processes for it".to_owned()));
                 };
                 output::write(file, &order.text())?;
+                let mut start = Start::of(self.launch.clone());
                 start.options.extend(["--relay".into(), file.into()]);
+                Ok(Ok(start))
             }
-            Means::Launcher(by) => {
-                let (line, placement) = &**by;
-                let text = match placement.format.write(&arm.node_of, names) {
-                    Ok(text) => text,
-                    Err(why) => return Ok(Err(why)),
-                };
-                // Open MPI 4 has no other way to bind no rank: its rank file has precedence.
-                let text = match (placement.kind, self.cores) {
-                    (LauncherKind::Orterun, Some(cores)) => on_any_core(&text, cores),
-                    _ => text,
-                };
-                output::write(file, &text)?;
-                let placed = line.placed(placement, file.as_os_str(), &text, arm.node_of.len());
-                start.launch = Launch { mpi: self.launch.mpi.clone(), ..placed.into() };
-                let (line, placement) = (line.clone(), placement.clone());
-                start.rank_file = Some(RankFile { text, line, placement });
-            }
+            Means::Launcher(by) => self.with_rank_file(by, arm, names, file),
         }
+    }
+
+    /// The same by the launcher.
+    fn with_rank_file(
+        &self,
+        (line, placement): &(Line, Placement),
+        arm: &Arm,
+        names: &[String],
+        file: &Path,
+    ) -> Result<core::result::Result<Start, String>> {
+        let text = match placement.format.write(&arm.node_of, names) {
+            Ok(text) => text,
+            Err(why) => return Ok(Err(why)),
+        };
+        let Some(own) = &self.own else {
+            let why = "`cartograph where` did not show which CPUs its processes may use";
+            return Ok(Err(why.to_owned()));
+        };
+        let text = match placement.kind {
+            LauncherKind::Orterun => on_any_core(&text, own.cores()),
+            _ => text,
+        };
+        output::write(file, &text)?;
+        let placed = line.placed(placement, file.as_os_str(), &text, arm.node_of.len());
+        let mut start = Start::of(Launch { mpi: self.launch.mpi.clone(), ..placed.into() });
+        // Cray MPICH numbers processes anew, which stay where they are.
+        if placement.format != Format::Cray {
+            let Some(binding) = own.binding(&arm.node_of, names) else {
+                return Ok(Err("its nodes have other numbers of processes".to_owned()));
+            };
+            start.bind(binding, file)?;
+        }
+        let (line, placement) = (line.clone(), placement.clone());
+        start.rank_file = Some(RankFile { text, line, placement });
         Ok(Ok(start))
     }
 }
@@ -239,7 +259,32 @@ impl Placer {
 impl Start {
     /// The start of a job in the default order.
     pub(crate) fn of(launch: Launch) -> Self {
-        Self { launch, options: Vec::new(), does_without: false, rank_file: None }
+        let options = Vec::new();
+        Self { launch, options, bound: None, does_without: false, rank_file: None }
+    }
+
+    /// Lets each rank take its CPUs, which are written next to a rank file.
+    fn bind(&mut self, binding: Binding, rank_file: &Path) -> Result<()> {
+        let file = binding::file_for(rank_file);
+        binding.write(&file)?;
+        self.options.extend(["--cpus".into(), file.clone().into()]);
+        self.bound = Some((binding, file));
+        Ok(())
+    }
+
+    /// The CPUs that ranks take.
+    pub(crate) fn binding(&self) -> Option<&Binding> {
+        self.bound.as_ref().map(|(binding, _)| binding)
+    }
+
+    /// Why a process of the job did not take its CPUs, if one did not.
+    pub(crate) fn unbound(&self) -> Option<String> {
+        binding::missed(&self.bound.as_ref()?.1)
+    }
+
+    /// The command line of `cartograph where` in place of the program.
+    pub(crate) fn of_places(&self) -> Result<Vec<OsString>> {
+        self.launch.of_places(&self.options)
     }
 
     /// The command line, with these options for `cartograph exec`.
@@ -256,8 +301,8 @@ impl Start {
     }
 }
 
-/// Open MPI 4's rank file with ranks on any core of their node: it ends if a core does not exist, and a rank may have
-/// threads.
+/// Open MPI 4's rank file with ranks on any core of their node, until they take their CPUs: it cannot bind no rank, and ends
+/// if a core does not exist.
 fn on_any_core(text: &str, cores: usize) -> String {
     let slot = |line: &str| {
         let rank = line.split(" slot=").next().unwrap_or_default();

@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 mod arms;
+mod binding;
 mod dims;
 mod exec;
 mod help;
@@ -10,6 +11,7 @@ mod hosts;
 mod info;
 mod output;
 mod pages;
+mod places;
 mod plan;
 mod predict;
 mod processes;
@@ -68,7 +70,10 @@ enum Command {
     Info,
     /// Print the place of this process; `run` starts it instead of the program to find the nodes of a job
     #[command(hide = true)]
-    Where,
+    Where {
+        #[arg(long)]
+        cpus: Option<std::path::PathBuf>,
+    },
     /// Become a command that ends with the process that started it, or wait for its end
     #[command(hide = true)]
     Under {
@@ -93,7 +98,7 @@ fn main() -> ExitCode {
             Command::Show(arguments) => show::run(&arguments),
             Command::Try(arguments) => trial::run(&arguments),
             Command::Info => info::run(),
-            Command::Where => run::print_place(),
+            Command::Where { cpus } => places::print_place(cpus.as_deref()),
             Command::Under { parent, command } => {
                 let error = processes::foreground::under(parent, &command);
                 let name = command.first().map(|word| word.to_string_lossy()).unwrap_or_default();

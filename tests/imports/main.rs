@@ -78,6 +78,7 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
         &[
             "help",
             "output",
+            "binding",
             "processes",
             "relay",
             "exec",
@@ -85,6 +86,7 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
             "hosts",
             "dims",
             "traffic",
+            "places",
             "predict",
             "arms",
             "store",

@@ -21,6 +21,7 @@ use cartograph_core::launcher;
 use cartograph_core::machine::{names_a_file, parse_sizes};
 use cartograph_core::mapping::Weights;
 
+use crate::binding;
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
 use crate::relay;
@@ -47,6 +48,9 @@ pub(crate) struct Arguments {
     /// A file with the rank of each process, for cartograph run under launchers with PMI-1 or PMI-2
     #[arg(long, value_name = "FILE", hide = true)]
     relay: Option<PathBuf>,
+    /// A file with the CPUs of each rank, for cartograph run and tune
+    #[arg(long, value_name = "FILE", hide = true)]
+    cpus: Option<PathBuf>,
     /// A recording of this program: use the recorded bytes as edge weights of its grids and graphs
     #[arg(long, value_name = "DIR", conflicts_with = "record")]
     traffic: Option<PathBuf>,
@@ -125,6 +129,9 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
         Some(file) => relay::place(&mut command, &absolute(file))?,
         None => None,
     };
+    if let Some(file) = &arguments.cpus {
+        binding::take(file);
+    }
     let error = command.exec();
     if let Some(socket) = relay {
         abort::ask(socket, Failure::NOT_RUN);

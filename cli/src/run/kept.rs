@@ -12,8 +12,9 @@ use cartograph_core::launcher::variables;
 use cartograph_core::learn::digest;
 use serde::{Deserialize, Serialize};
 
-use super::places::Places;
+use crate::binding;
 use crate::exec::program::find_program;
+use crate::places::Places;
 use crate::store::{ALLOCATIONS, Store};
 
 /// The starts of variables that name nodes, or place ranks as options of launchers do.
@@ -104,7 +105,8 @@ impl Kept {
     /// The places of the last job, if this one has the same: outside an allocation, only if the line or its host files
     /// name the nodes, so that a rank file names nodes that the launcher itself would use.
     pub(super) fn own(&self) -> Option<&Places> {
-        let own = self.facts.own.as_ref()?;
+        // Versions before this did not keep CPUs.
+        let own = self.facts.own.as_ref().filter(|own| own.have_cpus())?;
         (self.is_allocation || own.hosts().all(|host| names(&self.texts, host))).then_some(own)
     }
 
@@ -227,6 +229,8 @@ fn circumstances(
         set.filter(|set| PLACING.iter().any(|start| set.starts_with(start))).collect();
     set.sort();
     texts.extend(set);
+    // Launchers may pass on the CPUs of the job script.
+    texts.push(binding::own());
     let host_file = |text: &String| {
         let whole = Path::new(text);
         let file = if whole.is_file() { whole } else { Path::new(text.split_once('=')?.1) };

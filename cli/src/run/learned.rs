@@ -1,5 +1,7 @@
 //! Learns from a completed job, and reports that on one line.
 
+use std::path::PathBuf;
+
 use cartograph_core::launcher::Line;
 use cartograph_core::learn::{
     Conditions, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, claimed, gain,
@@ -12,9 +14,10 @@ use super::arms;
 use super::candidates::Candidates;
 use super::inputs::Inputs;
 use super::kept::Kept;
-use super::places::Places;
 use super::relays::{Relayed, nodes_of_ranks};
 use crate::arms::{Arm, faster};
+use crate::binding;
+use crate::places::Places;
 use crate::predict::LEAST_GAIN;
 use crate::store::{JobFolder, Key, Store, Trial};
 use crate::traffic;
@@ -86,6 +89,10 @@ impl Lesson {
                 return Err(format!("{why}; nothing learned"));
             }
         };
+        if let Some(why) = binding::missed(&binding::file_for(&self.placement_file())) {
+            self.failed();
+            return Err(format!("{why}; this run is not compared"));
+        }
         let (machine, names) =
             traffic::machine_of(&recording).ok_or("the nodes of its processes are unknown")?;
         if names.len() < 2 {
@@ -135,6 +142,11 @@ impl Lesson {
             ));
         }
         Ok(self.summary(name, &entry, noted, shape) + moved)
+    }
+
+    /// The file for the job's placement: a rank file, or the ranks that relays give.
+    pub(super) fn placement_file(&self) -> PathBuf {
+        self.directory.path().join("placement")
     }
 
     /// The recording of the job, or why it is none.

@@ -12,7 +12,6 @@ mod kept;
 mod known;
 mod learned;
 mod nodes;
-mod places;
 mod relays;
 mod surroundings;
 mod with_relays;
@@ -29,7 +28,6 @@ use decision::Job;
 pub(crate) use inputs::Inputs;
 pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::Lesson;
-pub(crate) use places::{free_cores, print_place};
 pub(crate) use relays::nodes_of_ranks;
 
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {

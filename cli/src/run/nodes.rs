@@ -1,6 +1,7 @@
 //! The nodes of a job that is about to start, and its start on them.
 
 use std::env;
+use std::ffi::OsString;
 use std::time::Duration;
 
 use cartograph_core::launcher::{LauncherKind, Line, Role};
@@ -9,11 +10,14 @@ use cartograph_core::machine::Machine;
 
 use super::kept::Kept;
 use super::learned::{Assumed, Lesson};
-use super::places::Places;
 use super::surroundings::Surroundings;
 use crate::arms::{Arm, Means, Placer, Start};
+use crate::binding::Binding;
 use crate::exec;
 use crate::exec::wrappers::program_at;
+use crate::output;
+use crate::places::{LONGEST, Places};
+use crate::runs::command::Launch;
 
 /// The time limit for Flux to print the size of its allocation.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -80,7 +84,7 @@ impl Nodes {
                     checked.map_err(|failure| unchanged(&failure.text))?;
                 }
                 // Even for the first job: if nodes lack this command, the job must not be started through it.
-                let own = Places::ask(around, &line.clone().into());
+                let own = ask(around, Launch::from(line.clone()).of_places(&[]));
                 own.ok_or_else(|| {
                     let why = "the launcher does not start `cartograph where`";
                     kept.misses(&lesson.store, &lesson.program, why);
@@ -119,13 +123,12 @@ impl Nodes {
         lesson: &Lesson,
         around: &impl Surroundings,
     ) -> Result<Start, String> {
-        let file = lesson.directory.path().join("placement");
-        let cores = self.own.free_cores();
-        let placer = Placer::new(line.clone().into(), means, cores);
+        let file = lesson.placement_file();
+        let placer = Placer::new(line.clone().into(), means, Some(self.own.clone()));
         let start = placer.start(arm, &self.machine, &self.names, &file);
         let start = start.map_err(|failure| failure.text).and_then(|start| start);
         let start = start.map_err(|why| unchanged(&why))?;
-        let placement = self.number(arm);
+        let placement = self.number(arm, &start);
         if !self.kept.has_followed(placement) {
             self.check(arm, &start, around).map_err(|why| {
                 self.kept.misses(&lesson.store, &lesson.program, why);
@@ -136,10 +139,10 @@ impl Nodes {
         Ok(start)
     }
 
-    /// A number for a placement on these nodes: another of the same name may be rejected.
-    fn number(&self, arm: &Arm) -> u64 {
+    /// A number for a placement on these nodes and CPUs: another of the same name may be rejected.
+    fn number(&self, arm: &Arm, start: &Start) -> u64 {
         let hosts: Vec<_> = arm.node_of.iter().map(|node| self.names.get(*node as usize)).collect();
-        digest(format!("{hosts:?}").as_bytes())
+        digest(format!("{hosts:?} {:?}", start.binding().map(Binding::number)).as_bytes())
     }
 
     /// Checks that the launcher places ranks as in a start.
@@ -149,14 +152,15 @@ impl Nodes {
         start: &Start,
         around: &impl Surroundings,
     ) -> Result<(), &'static str> {
-        match Places::ask(around, &start.launch) {
-            None => Err("the launcher rejected the rank file"),
-            Some(found) if !found.are(&arm.node_of, &self.names, &self.own) => {
-                Err("the launcher did not place ranks as in the rank file")
-            }
-            Some(_) => Ok(()),
-        }
+        let found = ask(around, start.of_places());
+        let found = found.ok_or("the launcher rejected the rank file")?;
+        found.check((&arm.node_of, &self.names), &self.own, start.binding())
     }
+}
+
+/// The places in which a launcher starts processes, by its command line with `cartograph where`.
+fn ask(around: &impl Surroundings, words: output::Result<Vec<OsString>>) -> Option<Places> {
+    Places::read(&around.ask(&words.ok()?, LONGEST)?)
 }
 
 /// The number of nodes of the allocation, if the launcher chooses among them and they can be counted.
@@ -185,8 +189,6 @@ fn allocated(line: &Line, around: &impl Surroundings) -> Result<Option<usize>, S
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use super::*;
 
     #[test]

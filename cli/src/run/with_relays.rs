@@ -18,7 +18,7 @@ pub(super) fn start(
     line: &Line,
     mut lesson: Lesson,
 ) -> Result<(Start, Lesson), String> {
-    let file = lesson.directory.path().join("placement");
+    let file = lesson.placement_file();
     let chosen = match entry(line, &lesson) {
         None => predicted(no_trial, line, &mut lesson),
         Some(entry) => match nodes_of(&entry) {

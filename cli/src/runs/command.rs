@@ -72,9 +72,9 @@ impl Launch {
         [&self.launcher[..], &self.program].concat()
     }
 
-    /// The command line of `cartograph where` in place of the program.
-    pub(crate) fn of_places(&self) -> Result<Vec<OsString>> {
-        Ok([&self.launcher[..], &[own()?, "where".into()]].concat())
+    /// The command line of `cartograph where`, with these options, in place of the program.
+    pub(crate) fn of_places(&self, options: &[OsString]) -> Result<Vec<OsString>> {
+        Ok([&self.launcher[..], &[own()?, "where".into()], options].concat())
     }
 
     /// The command line with `cartograph exec` and its options before the program; `setting` is for its environment.

@@ -202,6 +202,8 @@ impl Rounds<'_> {
         let runs = &mut self.all[at];
         if !run.has_succeeded() {
             (runs.dropped, runs.failed) = (Some(format!("it {}", run.end())), true);
+        } else if let Some(why) = runs.start.as_ref().and_then(Start::unbound) {
+            (runs.dropped, runs.failed) = (Some(why), true);
         } else if at > 0 && noted.as_ref().is_some_and(|noted| noted.nodes != runs.nodes) {
             let why = "its ranks were not placed as requested";
             (runs.dropped, runs.failed) = (Some(why.to_owned()), true);

@@ -1,16 +1,14 @@
 //! The variants of a run: the default order, and the best placements; and how they are started.
 
 use std::path::Path;
-use std::time::Duration;
 
-use cartograph_core::machine::Machine;
 use cartograph_core::mapping::Options;
 
 use super::recorded::Recorded;
 use crate::arms::{Arm, Means, Placer, Start};
 use crate::output::{self, Failure, Result};
+use crate::places::{LONGEST, Places};
 use crate::predict::{Forecast, MOST_CALLS};
-use crate::run;
 use crate::runs::command::Launch;
 use crate::runs::input::Input;
 use crate::runs::job;
@@ -43,12 +41,12 @@ pub(super) fn choose(recorded: &Recorded, directory: &Path) -> Result<(Forecast,
     }
     let mut variants = Vec::new();
     if let Ok(means) = means {
-        let (own, mut others) = Arm::of_forecast(&forecast, machine, means);
+        let (first, mut others) = Arm::of_forecast(&forecast, machine, means);
         others.truncate(MOST_VARIANTS);
-        let is_bound = matches!(means, Means::Launcher(_)) && !others.is_empty();
-        let cores = if is_bound { free_cores(launch, machine) } else { None };
-        let placer = Placer::new(launch.clone(), means.clone(), cores);
-        variants.push((own, Ok(Start::of(launch.clone()))));
+        let is_asked = matches!(means, Means::Launcher(_)) && !others.is_empty();
+        let own = if is_asked { places(launch) } else { None };
+        let placer = Placer::new(launch.clone(), means.clone(), own);
+        variants.push((first, Ok(Start::of(launch.clone()))));
         for (number, arm) in (1..).zip(others) {
             let file = directory.join(format!("ranks-{number}"));
             let start = placer.start(&arm, machine, names, &file)?;
@@ -58,15 +56,8 @@ pub(super) fn choose(recorded: &Recorded, directory: &Path) -> Result<(Forecast,
     Ok((forecast, variants))
 }
 
-/// The number of cores of a node, if ranks must not be bound to one core each: if the launcher does not bind them that
-/// way, as `cartograph where` in place of the program shows, or there are too few cores.
-fn free_cores(launch: &Launch, machine: &Machine) -> Option<usize> {
-    const LONGEST: Duration = Duration::from_secs(60);
-    let asked =
-        launch.of_places().and_then(|words| job::run(&words, None, &Input::Nothing, LONGEST));
-    let found = asked.ok().and_then(|run| run::free_cores(&run.stdout));
-    found.unwrap_or_else(|| {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        machine.node_sizes().iter().any(|size| *size > cores).then_some(cores)
-    })
+/// The places in which the launcher starts processes, as `cartograph where` in place of the program shows.
+fn places(launch: &Launch) -> Option<Places> {
+    let words = launch.of_places(&[]).ok()?;
+    Places::read(&job::run(&words, None, &Input::Nothing, LONGEST).ok()?.stdout)
 }

@@ -12,15 +12,18 @@ use crate::run::COMMAND;
 use crate::trial::PROLOGUE;
 use crate::tune::{Bench, has};
 
-/// A launcher that starts `cartograph where` on four nodes, as given by a rank file if there is one.
+/// A launcher that starts `cartograph where` on four nodes, as given by a rank file if there is one. Its processes may use
+/// the CPUs in OWN, by default those of the test.
 pub(crate) const LAUNCHER: &str = r#"[ -z "$LOG" ] || echo "$*" >>"$LOG"
+export OMPI_COMM_WORLD_RANK=0
 case "$*" in
-*" where")
+*" where"*)
     rank=0
+    cpus=${OWN:-$(sed -n 's/Cpus_allowed_list:.//p' /proc/self/status)}
     [ "$1 $REJECTS" = "--rankfile 1" ] || [ "$REFUSES" ] && exit 1
     [ "$1" = --rankfile ] && order=$(sed 's/.*=n\(.\) .*/\1/' "$2")
     for node in ${order:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}}; do
-        echo '{"cartograph_where":'$rank',"size":16,"host":"n'$node'","own_cores":'${OWN:-1}',"cores":4}'
+        echo '{"cartograph_where":'$rank',"size":16,"host":"n'$node'","cpus":"'$cpus'","cores":4}'
         rank=$((rank + 1))
     done
     exit ;;
@@ -178,6 +181,25 @@ fn a_placement_is_blamed_if_the_program_fails() {
 }
 
 #[test]
+fn a_placement_is_blamed_if_ranks_lose_their_cpus() {
+    let jobs = Jobs::new("unbound");
+    // No machine has these, but the launcher prints them also for the placement.
+    let run = |options: &str| {
+        let done = jobs.command(options).env("OWN", "1000-1001").output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(if options == "run" { done.stderr } else { done.stdout }).unwrap()
+    };
+    has(&run("run"), "recorded ");
+    let said = run("run");
+    has(&said, "rank 0 could not be bound to CPUs 1000-1001 (");
+    has(&said, "; this run is not compared");
+    assert_eq!(jobs.known()["runs"], json!(1));
+    has(&run("run"), "in the default order");
+    let done = jobs.command("tune --runs 2").env("OWN", "1000-1001").output().unwrap();
+    has(&String::from_utf8([done.stdout, done.stderr].concat()).unwrap(), "could not be bound");
+}
+
+#[test]
 fn a_faster_placement_is_reused_on_nodes_of_other_sizes() {
     let jobs = Jobs::under("orterun", "Open MPI v4.1.4", "-n 16", "sizes");
     let uneven = "0 0 0 0 0 1 1 1 1 2 2 2 2 3 3 3";
@@ -210,11 +232,11 @@ fn verdicts_are_forgotten_with_their_program() {
 #[test]
 fn a_job_is_placed_at_once_after_tuning() {
     let jobs = Jobs::new("tuned");
-    // If ranks were not bound to one core each, they are not elsewhere either.
-    let done = jobs.command("tune --runs 4").env("OWN", "4").output().unwrap();
+    let done = jobs.command("tune --runs 4").output().unwrap();
     let text = jobs.bench.said(0, &done);
     has(&text, ": 2.00x faster than the default order (8 runs, 95 % CI ");
     let ranks = jobs.bench.directory.join("here/program.ranks");
+    // Open MPI 4 cannot leave ranks unbound.
     has(&fs::read_to_string(ranks).unwrap(), "rank 15=n3 slot=0-3\n");
     has(&text, "on any nodes, run: cartograph run /");
     let known = jobs.known();

@@ -34,7 +34,7 @@ impl Places {
         let starts = fs::read_to_string(log).unwrap();
         let start = |line: &str| match line {
             "--version" => 'v',
-            _ if !line.ends_with(" where") => 'j',
+            _ if !line.contains(" where") => 'j',
             _ if line.contains("--rankfile") => 'p',
             _ => 'w',
         };

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+use crate::jobs::LAUNCHER;
 use crate::run::{COMMAND, Directory};
 use crate::traffic::record_grid;
 
@@ -110,12 +111,10 @@ impl Bench {
 
     /// The command for this.
     pub(crate) fn command(&self, options: &str, program: &str) -> Command {
-        let launcher = self.script(
-            "mpiexec",
-            "while :; do case $1 in --rankfile) RANKS=$2; export RANKS; shift 2 ;; -n) shift 2 ;; *) break ;; esac; \
+        let starts = "while :; do case $1 in --rankfile) RANKS=$2; export RANKS; shift 2 ;; -n) shift 2 ;; *) break ;; esac; \
              done\n\
-             exec \"$@\"",
-        );
+             exec \"$@\"";
+        let launcher = self.script("mpiexec", &[LAUNCHER, starts].concat());
         let mut command = self.tuning(options);
         command.arg(launcher).args(["-n", "16", "--"]).arg(self.program(program));
         command

@@ -49,7 +49,7 @@ pub enum Unreadable {
 }
 
 /// Open MPI's and PRRTE's parameters that map ranks to nodes.
-pub(super) const MAPPING: [&str; 13] = [
+pub(super) const MAPPING: [&str; 15] = [
     "rmaps",
     "rmaps_base_mapping_policy",
     "rmaps_base_ranking_policy",
@@ -63,10 +63,9 @@ pub(super) const MAPPING: [&str; 13] = [
     "rmaps_base_n_persocket",
     "rmaps_base_pattern",
     "rmaps_ppr_pattern",
+    "rmaps_base_cpus_per_proc",
+    "rmaps_base_cpus_per_rank",
 ];
-
-/// The options that set the cores of each rank.
-pub(super) const CORES: [&str; 2] = ["rmaps_base_cpus_per_proc", "rmaps_base_cpus_per_rank"];
 
 impl Line {
     /// Parses a line. `program` is the index of the program, if known; otherwise the program is the first argument that
@@ -223,7 +222,6 @@ impl Launcher {
             role = of_parameter(value.as_deref().unwrap_or_default());
             value = next(2);
         }
-        let role = with_value(role, value.as_deref());
         let words = words[..words.len().min(1 + count)].to_vec();
         Some(Given { words, name: Some(name), value, role })
     }
@@ -272,26 +270,6 @@ impl Launcher {
 }
 
 /// The effect of a parameter with this name.
-pub(super) fn of_parameter(name: &str) -> Role {
-    match name {
-        _ if MAPPING.contains(&name) => Role::Order,
-        _ if CORES.contains(&name) => Role::Cores,
-        _ => Role::Other,
-    }
-}
-
-/// The effect of an option or a parameter with its value.
-pub(super) fn with_value(role: Role, value: Option<&str>) -> Role {
-    let value = value.unwrap_or_default();
-    // Modifiers follow a colon or a comma: slot:PE=4, ppr:2:node:pe=4.
-    let has_cores = value.split([':', ',']).any(|modifier| {
-        let modifier = modifier.to_ascii_lowercase();
-        modifier.starts_with("pe-list=") || modifier.starts_with("pe=") && modifier != "pe=1"
-    });
-    match role {
-        Role::Order | Role::PerNode if has_cores => Role::Cores,
-        // The same as without the option.
-        Role::Cores if value == "1" => Role::Order,
-        role => role,
-    }
+fn of_parameter(name: &str) -> Role {
+    if MAPPING.contains(&name) { Role::Order } else { Role::Other }
 }

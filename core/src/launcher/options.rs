@@ -29,10 +29,8 @@ pub enum Role {
     Nodes,
     /// The number of processes of each node.
     PerNode,
-    /// The order in which ranks are distributed over nodes.
+    /// The order in which ranks are distributed over nodes and their cores.
     Order,
-    /// The cores of each rank, together with the order.
-    Cores,
     /// A parameter and its value, which may be the order.
     Parameter,
     /// The part of the node that each rank is bound to.
@@ -68,7 +66,7 @@ const fn options(role: Role, values: Values, names: &'static str) -> Options {
 }
 
 use Role::{
-    Binding, Cores, Hosts, Management, Nodes, Order, Other, Output, Parameter, PerNode, Processes,
+    Binding, Hosts, Management, Nodes, Order, Other, Output, Parameter, PerNode, Processes,
     Programs,
 };
 use Values::{Attached, None, One, Pair, Two};
@@ -105,11 +103,10 @@ pub(super) const HYDRA: &[Options] = &[
 pub(super) const ORTERUN: &[Options] = &[
     options(Processes, One, "n np c"),
     options(Hosts, One, "host H hostfile machinefile default-hostfile"),
-    options(Order, One, "map-by rank-by rankfile rf"),
+    options(Order, One, "map-by rank-by rankfile rf cpus-per-proc cpus-per-rank"),
     options(Order, None, "bynode bycore byslot nolocal"),
     options(PerNode, One, "N npernode npersocket ppr"),
     options(PerNode, None, "pernode"),
-    options(Cores, One, "cpus-per-proc cpus-per-rank"),
     options(Programs, One, "app"),
     options(Output, One, "output-filename"),
     options(Parameter, Two, "mca gmca"),
@@ -137,11 +134,14 @@ pub(super) const ORTERUN: &[Options] = &[
 pub(super) const PRTERUN: &[Options] = &[
     options(Processes, One, "n np c"),
     options(Hosts, One, "host H hostfile machinefile default-hostfile add-host add-hostfile"),
-    options(Order, One, "map-by mapby rank-by rankby rankfile"),
+    options(
+        Order,
+        One,
+        "map-by mapby rank-by rankby rankfile cpus-per-proc cpus-per-rank cpu-set cpu-list",
+    ),
     options(Order, None, "bynode bycore byslot nolocal"),
     options(PerNode, One, "N npernode npersocket ppr"),
     options(PerNode, None, "pernode"),
-    options(Cores, One, "cpus-per-proc cpus-per-rank cpu-set cpu-list"),
     options(Binding, One, "bind-to bindto"),
     options(Binding, None, "bind-to-core"),
     options(Programs, One, "app appfile"),

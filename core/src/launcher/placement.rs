@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 use super::format::Format;
-use super::line::{CORES, Given, Line, MAPPING, of_parameter, with_value};
+use super::line::{Given, Line, MAPPING};
 use super::options::Role;
 use super::table::LauncherKind;
 
@@ -16,9 +16,6 @@ pub enum Obstacle {
     /// With PMI over a port, no relay can be between processes and launcher.
     #[error("{0} places ranks only without -pmi-port")]
     Port(&'static str),
-    /// A rank file would set other cores.
-    #[error("{0} sets the cores of ranks, and a rank file would replace them")]
-    Cores(String),
     /// With PMI-2, Slurm reports every process on a separate node to MPICH.
     #[error(
         "when srun places ranks, PMI-2 reports each rank on a separate node to MPICH; use --mpi=pmix"
@@ -33,8 +30,6 @@ pub struct Placement {
     pub format: Format,
     /// The launcher.
     pub kind: LauncherKind,
-    /// True if ranks may use all cores of their node.
-    pub unbound: bool,
     /// The variables that place ranks as options do, with their values.
     pub variables: Vec<(String, String)>,
 }
@@ -88,22 +83,7 @@ impl Line {
                 return Err(Obstacle::NoOption(self.launcher.name));
             }
         };
-        let variables = self.variables(environment);
-        if format == Format::Openmpi {
-            let option = self.options.iter().find(|given| given.role == Role::Cores);
-            let option = option
-                .map(|given| given.words.join(OsStr::new(" ")).to_string_lossy().into_owned());
-            let sets_cores = |(name, value): &&(String, String)| {
-                let parameter = name.split_once("MCA_").map_or("", |(_, parameter)| parameter);
-                with_value(of_parameter(parameter), Some(value)) == Role::Cores
-            };
-            let variable = variables.iter().find(sets_cores);
-            let variable = variable.map(|(name, value)| format!("{name}={value}"));
-            if let Some(found) = option.or(variable) {
-                return Err(Obstacle::Cores(found));
-            }
-        }
-        Ok(Placement { format, kind, unbound: false, variables })
+        Ok(Placement { format, kind, variables: self.variables(environment) })
     }
 
     /// The variables that place ranks as this launcher's options do: set by arguments before it, or else
@@ -119,14 +99,13 @@ impl Line {
             let found = words.into_iter().find(|(set, _)| *set == name);
             found.map(|(_, value)| value.to_owned()).or_else(|| environment(name))
         };
-        let parameters = || MAPPING.iter().chain(&CORES);
         let names =
-            starts.iter().flat_map(|start| parameters().map(move |own| format!("{start}{own}")));
+            starts.iter().flat_map(|start| MAPPING.iter().map(move |own| format!("{start}{own}")));
         names.filter_map(|name| set(&name).map(|value| (name, value))).collect()
     }
 
-    /// This line, changed so that the launcher places `processes` ranks with a rank file, whose text is also returned.
-    /// Placement options that the launcher rejects together with the file are removed.
+    /// This line, changed so that the launcher places `processes` ranks with a rank file of this text. Options that it
+    /// rejects together with the file are removed. It does not bind ranks to parts of their node, if it can leave that.
     #[must_use]
     pub fn placed(
         &self,
@@ -135,8 +114,8 @@ impl Line {
         text: &str,
         processes: usize,
     ) -> Self {
-        let Placement { format, kind, unbound, variables: unset } = placement;
-        let unbinds = *kind == LauncherKind::Prterun && *unbound;
+        let Placement { format, kind, variables: unset } = placement;
+        let unbinds = *kind == LauncherKind::Prterun;
         let is_replaced =
             |given: &Given| format.replaces(given.role) || unbinds && given.role == Role::Binding;
         let (replaced, kept): (Vec<Given>, Vec<Given>) =
@@ -179,7 +158,7 @@ impl Line {
 impl Placement {
     /// A placement by this launcher with nothing else that places ranks.
     pub const fn of(format: Format, kind: LauncherKind) -> Self {
-        Self { format, kind, unbound: false, variables: Vec::new() }
+        Self { format, kind, variables: Vec::new() }
     }
 
     /// The arguments that pass a rank file to the launcher, and its text.

@@ -112,9 +112,24 @@ fn options_of_placement_are_removed() {
         (
             PRTE,
             "mpirun --map-by :OVERSUBSCRIBE -np 8 ./app",
-            "mpirun --map-by rankfile:file=F:oversubscribe -np 8 ./app",
+            "mpirun --map-by rankfile:file=F:oversubscribe --bind-to none -np 8 ./app",
         ),
-        (PRTE, "mpirun --bynode -np 8 ./app", "mpirun --map-by rankfile:file=F -np 8 ./app"),
+        (
+            PRTE,
+            "mpirun --bynode --bind-to core --cpu-set 0,1 -np 8 ./app",
+            "mpirun --map-by rankfile:file=F --bind-to none -np 8 ./app",
+        ),
+        (
+            PRTE,
+            "mpirun --map-by ppr:2:node:PE=4 ./app",
+            "mpirun --map-by rankfile:file=F -n 8 --bind-to none ./app",
+        ),
+        (
+            ORTE,
+            "env OMPI_MCA_rmaps_base_cpus_per_rank=2 mpirun --cpus-per-proc 2 -np 8 ./app",
+            "env OMPI_MCA_rmaps_base_cpus_per_rank=2 env -u OMPI_MCA_rmaps_base_cpus_per_rank mpirun --rankfile F -np 8 \
+             ./app",
+        ),
         (
             ORTE,
             "env A=1 OMPI_MCA_rmaps_ppr_pattern=2:node mpirun --mca rmaps seq -np 8 ./app",
@@ -152,12 +167,6 @@ fn options_of_placement_are_removed() {
 fn obstacles_to_a_placement_are_named() {
     for (mpi, text, expected) in [
         (HYDRA4, "mpiexec -hosts a,b -pmi-port -n 4 ./app", "only without -pmi-port"),
-        (PRTE, "mpirun --map-by ppr:2:node:PE=4 ./app", "--map-by ppr:2:node:PE=4 sets the"),
-        (ORTE, "mpirun --cpus-per-proc 2 ./app", "--cpus-per-proc 2 sets"),
-        (ORTE, "mpirun --mca rmaps_base_mapping_policy slot:PE=4 ./app", "policy slot:PE=4 sets"),
-        (ORTE, "mpirun --mca rmaps_base_cpus_per_rank 2 ./app", "per_rank 2 sets"),
-        (ORTE, "env OMPI_MCA_rmaps_base_cpus_per_rank=2 mpirun ./app", "per_rank=2 sets"),
-        (PRTE, "mpirun --cpu-set 0,1 ./app", "--cpu-set 0,1 sets"),
         (HYDRA5, "srun -n 4 ./app", "PMI-2 reports each rank"),
         (HYDRA5, "srun -n 4 --mpi=pmi2 ./app", "PMI-2 reports each rank"),
         (HYDRA5, "jsrun -n 4 ./app", "jsrun has no option that places ranks"),

@@ -1,5 +1,6 @@
 //! Tests of several runs each, in Rust: the lines `NAME case` of the list.
 
+mod bound;
 mod coupled;
 mod exec;
 mod family;
@@ -46,6 +47,7 @@ type Outcome = Result<Verdict, String>;
 pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
     let session = Session::new(host);
     match name.to_str() {
+        Some("bound") => bound::run(session),
         Some("coupled") => coupled::run(session),
         Some("domains") => levels::domains(session),
         Some("exec") => exec::run(session),

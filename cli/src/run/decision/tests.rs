@@ -11,6 +11,7 @@ use cartograph_traffic::{Count, Edge, Recording, Topology};
 use super::super::arms::traffic;
 use super::super::nodes_of_ranks;
 use super::*;
+use crate::binding::Binding;
 use crate::output;
 
 const OPENMPI: &str = "mpiexec (OpenRTE) 4.1.4";
@@ -30,6 +31,8 @@ struct Around {
 
 enum RankFiles {
     Followed,
+    /// But processes have fewer CPUs then.
+    Narrowed,
     Ignored,
     Rejected,
 }
@@ -58,7 +61,7 @@ impl Surroundings for Around {
         let rank_file = { rank_file }.find(|text| text.starts_with("rank 0=n"));
         let node = |rank: usize| match (&rank_file, &self.rank_files) {
             (Some(_), RankFiles::Rejected) => None,
-            (Some(text), RankFiles::Followed) => {
+            (Some(text), RankFiles::Followed | RankFiles::Narrowed) => {
                 let (_, node) = text.lines().nth(rank)?.split_once("=n")?;
                 node.split(" ").next()
             }
@@ -66,10 +69,18 @@ impl Surroundings for Around {
                 .get(rank.checked_div(self.of_node)?)
                 .copied(),
         };
+        let binding = words.iter().find_map(|word| Binding::read(word.as_ref()));
         let line = |rank| {
             let node = node(rank)?;
+            // Each process of a node has its own CPU.
+            let own = rank % self.of_node;
+            let cpus = match (&binding, &self.rank_files) {
+                (Some(_), RankFiles::Narrowed) => "0".to_owned(),
+                (Some(binding), _) => binding.of(rank)?.to_owned(),
+                (None, _) => own.to_string(),
+            };
             Some(format!(
-                "{{\"cartograph_where\":{rank},\"size\":{},\"host\":\"n{node}\",\"own_cores\":4,\"cores\":4}}\n",
+                "{{\"cartograph_where\":{rank},\"size\":{},\"host\":\"n{node}\",\"cpus\":\"{cpus}\",\"cores\":4}}\n",
                 self.ranks
             ))
         };
@@ -197,6 +208,7 @@ fn the_first_job_is_recorded_and_the_second_is_placed_once_the_launcher_follows(
     for (rank_files, why) in [
         (RankFiles::Ignored, "did not place ranks"),
         (RankFiles::Rejected, "rejected the rank file"),
+        (RankFiles::Narrowed, "could not have the CPUs of the default order"),
     ] {
         // On other nodes, so that it is asked again.
         let bench = Bench::new();
