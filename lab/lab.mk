@@ -93,7 +93,7 @@ lab-instances:
 	tar -C $(BUILD) -czf $(BUILD)/cartograph-instances.tar.gz cartograph-instances
 	@ls -lh $(BUILD)/cartograph-instances.tar.gz
 
-## make lab-quality [SECTION=everyday|grids|weights|levels|tori|costs|graphs|patterns]  measures the quality of mappings, for lab/results
+## make lab-quality [SECTION=everyday|grids|weights|levels|tori|costs|devices|graphs|patterns]  measures the quality of mappings, for lab/results
 # Only this needs SharedMap, in a separate environment.
 lab-quality:
 	mkdir -p $(BUILD)

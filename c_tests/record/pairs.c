@@ -1,7 +1,9 @@
 /* Each process exchanges messages with the process half the job away, or with `near` the next one; if that is on another
  * node, the exchange takes longer, like on a network. With `columns`, it does so with its neighbors in the columns of a
  * grid. pairs [CODE [input|wait|near|columns|cpus]]: prints the number of processes with partners on other nodes, and the
- * first line of its input, or with `cpus` the node and the CPUs of each process; exits with CODE. */
+ * first line of its input, or with `cpus` the node and the CPUs of each process; exits with CODE. Compiled with DEVICES, the
+ * name of a library (cuda.c), it uses one of two devices by its rank. */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +79,19 @@ static void cpus(const char *own, int rank, int size)
     free(all);
 }
 
+#ifdef DEVICES
+/* As CUDA's runtime does, which is part of programs: the library is not global. A device of odd ranks is used by another
+ * thread. */
+static void use_device(int rank)
+{
+    void *library = dlopen(DEVICES, RTLD_NOW | RTLD_LOCAL);
+    void (*use)(int, int) = library == NULL ? NULL : (void (*)(int, int))dlsym(library, "test_use_device");
+    if (use == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 9);
+    use(rank % 2, rank % 2 == 0 || strstr(DEVICES, "cuda") == NULL);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     int rank, size, length, apart, all = 0;
@@ -85,6 +100,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Get_processor_name(own, &length);
+#ifdef DEVICES
+    use_device(rank);
+#endif
     if (argc > 2 && strcmp(argv[2], "columns") == 0)
         apart = columns(own);
     else

@@ -163,7 +163,7 @@ pub(crate) fn order(machine: &Machine, node_of: &[u32]) -> Option<Order> {
     for (new, old) in (0..).zip(&old) {
         *new_ranks.get_mut(*old as usize)? = new;
     }
-    Some(Order { new_ranks, node_of_rank })
+    Some(Order { new_ranks, node_of_rank, pretends: false })
 }
 
 /// Starts a command in different placements.

@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::binding::{self, Binding, cpus};
 use crate::output::{self, Result};
+use crate::runs::command::Launch;
+use crate::runs::input::Input;
+use crate::runs::job;
 use crate::traffic;
 
 /// The time limit for a launcher to start `cartograph where` in all processes and end.
@@ -101,6 +104,12 @@ impl Places {
                 place.cartograph_where == rank && place.size as usize == all.len()
             });
         is_whole.then_some(Self(all))
+    }
+
+    /// The places in which a launcher starts processes, as `cartograph where` in place of the program shows.
+    pub(crate) fn of_launch(launch: &Launch) -> Option<Self> {
+        let words = launch.of_places(&[]).ok()?;
+        Self::read(&job::run(&words, None, &Input::Nothing, LONGEST).ok()?.stdout)
     }
 
     /// The hosts of the processes.

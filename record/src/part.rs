@@ -18,7 +18,7 @@ use cartograph_shim::say;
 use cartograph_traffic::{Line, Process, Work, open_regular};
 
 use crate::work::Amount;
-use crate::{limits, work};
+use crate::{devices, limits, work};
 
 /// The variable that names the directory.
 const VARIABLE: &str = "CARTOGRAPH_RECORD";
@@ -229,6 +229,9 @@ pub(crate) fn finish(complete: bool, take: impl FnOnce() -> Option<Vec<Line>>) {
     let Some(part) = own() else { return };
     let Some(mut written) = lock_patiently(&part.written) else { return };
     let Some(lines) = take() else { return };
+    if complete && !is_clock() {
+        written.process.device = devices::used();
+    }
     // A process that has sent nothing also writes a part.
     if complete || written.process.part == 0 || !lines.is_empty() || !written.kept.is_empty() {
         part.write(&mut written, lines, complete);

@@ -87,6 +87,7 @@ fn own() -> Option<Process> {
         stopped: false,
         work: Work::default(),
         pattern: None,
+        device: None,
         lines: 0,
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Call;
-use crate::line::{Count, Grid, Line, MOST_GRIDS, Process, SCHEMA};
+use crate::line::{Count, Device, Grid, Line, MOST_GRIDS, Process, SCHEMA};
 use crate::recording::{Edge, MOST_PROCESSES, NodeIdentity, ReadError, Recording, Topology};
 use crate::text::{is_host_name, printable};
 
@@ -194,6 +194,10 @@ impl PartialRecording {
         }
         (known.parts, known.complete) = (part.saturating_add(1), complete);
         (known.cost, known.stopped) = (process.cost, process.stopped);
+        if let Some(device) = &process.device {
+            let device = Device { bus: printable(&device.bus), ..device.clone() };
+            recording.devices.insert(rank, device);
+        }
         let before = if part == 0 { Some(0) } else { known.pattern };
         known.pattern = before.zip(process.pattern).map(|(sum, more)| sum.saturating_add(more));
         if part == 0 {

@@ -16,7 +16,7 @@ mod window;
 
 pub use files::{OpenError, open_regular};
 pub use limits::Limits;
-pub use line::{Address, Count, Grid, Line, MOST_GRIDS, Process, SCHEMA, Work};
+pub use line::{Address, Count, Device, Grid, Line, MOST_GRIDS, Process, SCHEMA, Work};
 pub use pattern::{WEIGHTS, partner_weight};
 pub use recording::{Edge, NodeIdentity, ReadError, Recording, Topology};
 pub use text::{host_name, is_host_name, printable};

@@ -66,7 +66,7 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Call, Count, Grid, Line, Process, SCHEMA, Window, Work};
+    use crate::{Call, Count, Device, Grid, Line, Process, SCHEMA, Window, Work};
 
     #[test]
     fn recordings_of_large_jobs_are_small() {
@@ -93,6 +93,7 @@ mod tests {
                 stopped: false,
                 work: Work { messages: 1 << 40, bytes: 1 << 50, collectives: 1 << 40 },
                 pattern: Some(-(1 << 60)),
+                device: Some(Device { number: 15, visible: 16, bus: "0000:3b:00.0".into() }),
                 lines: sums + grids + 3,
             };
             let sum =

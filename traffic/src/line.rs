@@ -95,8 +95,22 @@ pub struct Process {
     /// recordings of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<i64>,
+    /// The device that the process used, in its last part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
     /// The number of lines that follow.
     pub lines: usize,
+}
+
+/// The device of a node that a process used, such as a GPU.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// The number by which the process knows it.
+    pub number: u32,
+    /// The number of devices that the process may use.
+    pub visible: u32,
+    /// Its place on the PCI bus, which is the same for all processes of the node.
+    pub bus: String,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Window;
-use crate::line::{Address, Count, SCHEMA, Work};
+use crate::line::{Address, Count, Device, SCHEMA, Work};
 
 /// A larger job in a file is an error.
 pub(crate) const MOST_PROCESSES: u32 = 1 << 25;
@@ -122,6 +122,8 @@ pub struct Recording {
     pub stopped: usize,
     /// The work of all processes together.
     pub work: Work,
+    /// The devices that processes used, by rank.
+    pub devices: BTreeMap<u32, Device>,
     /// The weighted bytes of each rank, which tell whether two runs sent them to the same ranks; empty if they are
     /// unknown for a rank.
     pub patterns: Vec<i64>,
@@ -188,6 +190,11 @@ mod tests {
             stopped: rank == 5,
             work: Work { messages: 1, bytes: u64::from(rank), collectives: 2 },
             pattern: Some(-10 * i64::from(rank)),
+            device: (rank == 3).then(|| Device {
+                number: 1,
+                visible: 4,
+                bus: "0000:3b:00.0".into(),
+            }),
             lines: lines.len(),
         };
         std::iter::once(&Line::Process(process))
@@ -226,6 +233,8 @@ mod tests {
         assert_eq!((recording.missing(), recording.first_missing()), (1, Some(4)));
         assert_eq!((&recording.hosts[&5].name[..], recording.nanoseconds), ("n2", 5000));
         assert_eq!((recording.cost, recording.stopped), (50, 1));
+        assert_eq!(recording.devices.keys().collect::<Vec<_>>(), [&3]);
+        assert_eq!((recording.devices[&3].number, recording.devices[&3].visible), (1, 4));
         assert_eq!(recording.work, Work { messages: 5, bytes: 11, collectives: 10 });
         let edges: Vec<(u32, u32, u64)> =
             recording.edges.iter().map(|edge| (edge.from, edge.to, edge.count.bytes)).collect();

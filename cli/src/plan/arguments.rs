@@ -55,6 +55,10 @@ pub(crate) struct Arguments {
     /// recorded run
     #[arg(long, value_name = "LATENCY,BITS", requires = "traffic", value_parser = parse_network)]
     pub(super) network: Option<Link>,
+    /// The devices of a node, if ranks choose them by their number: each node keeps as many ranks of each remainder;
+    /// default: as recorded
+    #[arg(long, value_name = "N")]
+    pub(super) devices: Option<u32>,
     /// Approximate time limit of the search
     #[arg(long)]
     pub(super) seconds: Option<f64>,

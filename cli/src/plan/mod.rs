@@ -17,6 +17,7 @@ use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_graph, 
 use crate::output::{self, Failure, Progress, Result};
 use crate::predict::{Forecast, MOST_CALLS, fewest_bytes};
 use crate::processes::signals;
+use crate::traffic;
 use answer::Solved;
 pub(crate) use arguments::Arguments;
 use arguments::Figures;
@@ -141,7 +142,12 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     }
     let stop = stop_when_interrupted();
     let options = Options::default().with_objective(objective).with_seconds(seconds);
-    let options = options.with_distances(distances).with_stop(stop);
+    let recorded = || match &problem {
+        Problem::Traffic(recorded) => traffic::limit(&recorded.recording),
+        _ => 0,
+    };
+    let devices = arguments.devices.unwrap_or_else(recorded);
+    let options = options.with_distances(distances).with_stop(stop).with_devices(devices);
     let progress =
         Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", machine.ranks()));
     let start = Instant::now();

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use cartograph_core::machine::Machine;
-use cartograph_core::mapping::{Csr, Grid, Objective, Options, Plan, plan_graph, plan_grid};
+use cartograph_core::mapping::{
+    Csr, Grid, Objective, Options, Plan, keep_devices, plan_graph, plan_grid,
+};
 use cartograph_traffic::{Recording, Topology};
 
 /// An order of ranks.
@@ -11,6 +13,16 @@ pub(crate) struct Candidate {
     /// The name of the order.
     pub(crate) order: String,
     pub(crate) plan: Plan,
+}
+
+impl Candidate {
+    /// A candidate. One that differs because of devices has another name.
+    pub(crate) fn new(mut order: String, plan: Plan) -> Self {
+        if plan.algorithm == Plan::DEVICES {
+            order += ", devices balanced";
+        }
+        Self { order, plan }
+    }
 }
 
 /// A grid is the program's own if this fraction of all messages goes between its neighbors.
@@ -43,6 +55,7 @@ pub(super) fn all(
     machine: &Machine,
     options: &Options,
 ) -> Vec<Candidate> {
+    let searched = &options.with_devices(0);
     let now = Plan::identity(graph, machine, &options.distances, |_| 0);
     let size = recording.size as usize;
     let placed = |node_of: &[u32]| old_ranks(machine, node_of);
@@ -59,12 +72,12 @@ pub(super) fn all(
     for (order, objective) in
         [("fewest bytes between nodes", Objective::Sum), ("fewest bytes of a node", Objective::Max)]
     {
-        let plan = plan_graph(graph, machine, &options.with_objective(objective));
+        let plan = plan_graph(graph, machine, &searched.with_objective(objective));
         found.push(Candidate { order: order.to_owned(), plan });
     }
-    found.extend(of_grids(recording, graph, machine, options, &now));
+    found.extend(of_grids(recording, graph, machine, searched, &now));
     let messages = messages(recording);
-    if let Some(old_rank) = plan_graph(&messages, machine, options).old_rank {
+    if let Some(old_rank) = plan_graph(&messages, machine, searched).old_rank {
         found.push(Candidate {
             order: "fewest messages".to_owned(),
             plan: with(old_rank, "fewest messages"),
@@ -83,7 +96,12 @@ pub(super) fn all(
     bricks.sort_by_key(|one| (one.plan.after.max_node_edges, one.plan.after.inter_node_edges));
     bricks.truncate(MOST_BRICKS);
     found.extend(bricks);
-    each_once(found, machine)
+    let mut found = found.into_iter();
+    let mut kept = Vec::from_iter(found.next());
+    kept.extend(found.map(|Candidate { order, plan }| {
+        Candidate::new(order, keep_devices(graph, machine, plan, options))
+    }));
+    each_once(kept, machine)
 }
 
 /// The order with the fewest recorded bytes, used if no time can be predicted.
@@ -96,7 +114,7 @@ pub(crate) fn fewest_bytes(
     let plan = plan_graph(graph, machine, options);
     let grids = of_grids(recording, graph, machine, options, &plan);
     let plans = grids.into_iter().map(|one| one.plan).chain([plan]).collect();
-    Plan::least(plans, machine, options)
+    keep_devices(graph, machine, Plan::least(plans, machine, options), options)
 }
 
 /// The plans for the grids of all processes, with recorded weights: they are better than those for a graph, which

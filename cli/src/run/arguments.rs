@@ -13,6 +13,10 @@ pub(crate) struct Arguments {
     /// A name for the program, to distinguish jobs with the same file and number of processes
     #[arg(long = "as", value_name = "NAME")]
     pub(super) name: Option<String>,
+    /// local: ranks choose the devices of their node by their place there, not by their number in MPI_COMM_WORLD; only
+    /// needed until a job has shown that
+    #[arg(long, value_name = "local", value_parser = ["local"], hide_possible_values = true)]
+    pub(super) devices: Option<String>,
     /// The command that starts the job: mpiexec -n 64 ./app input
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,

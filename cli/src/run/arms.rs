@@ -34,6 +34,7 @@ pub(super) fn worth_trying(
     (entry, kind): (&Entry, u32),
     (machine, shape): (&Machine, u64),
     means: &Means,
+    devices: u32,
 ) -> Vec<Arm> {
     let known = entry.kind(kind).and_then(|kind| kind.traffic.as_ref());
     let Some((known, recording)) =
@@ -41,8 +42,9 @@ pub(super) fn worth_trying(
     else {
         return Vec::new();
     };
-    let find = || arms(known, &recording, machine, means);
-    let found = forecasts::kept(store, (known, machine), means, find);
+    let options = Options::default().with_devices(devices);
+    let find = || arms(known, &recording, machine, means, &options);
+    let found = forecasts::kept(store, (known, machine), means, devices, find);
     best(entry, kind, shape, found)
 }
 
@@ -77,10 +79,16 @@ fn weigh_grids(recording: &mut Recording) {
 }
 
 /// The placements that are predicted to gain on the nodes of a job, best first.
-fn arms(known: &Traffic, recording: &Recording, machine: &Machine, means: &Means) -> Vec<Arm> {
-    match forecast(known, recording, machine) {
+fn arms(
+    known: &Traffic,
+    recording: &Recording,
+    machine: &Machine,
+    means: &Means,
+    options: &Options,
+) -> Vec<Arm> {
+    match forecast(known, recording, machine, options) {
         Some(forecast) => Arm::of_forecast(&forecast, machine, means).1,
-        None => by_bytes(known, recording, machine, means),
+        None => by_bytes(known, recording, machine, means, options),
     }
 }
 
@@ -110,10 +118,15 @@ fn best(entry: &Entry, kind: u32, shape: u64, found: Vec<Arm>) -> Vec<Arm> {
 }
 
 /// The forecast by replay, if there are calls to replay.
-fn forecast(known: &Traffic, recording: &Recording, machine: &Machine) -> Option<Forecast> {
+fn forecast(
+    known: &Traffic,
+    recording: &Recording,
+    machine: &Machine,
+    options: &Options,
+) -> Option<Forecast> {
     let network = known.network.map(|(latency, bandwidth)| Link { latency, bandwidth });
     let calls = CALLS.max(CALLS_OF_RANK * recording.size as usize).min(MOST_CALLS);
-    Forecast::new(recording, machine, &Options::default(), network, calls)
+    Forecast::new(recording, machine, options, network, calls)
 }
 
 /// The traffic of a recorded run, with the network that best reproduces it.
@@ -124,16 +137,21 @@ pub(super) fn traffic(recording: &Recording) -> Traffic {
 }
 
 /// The placements if nothing can be replayed: by bytes, as if processes waited for those of the busiest node.
-fn by_bytes(known: &Traffic, recording: &Recording, machine: &Machine, means: &Means) -> Vec<Arm> {
+fn by_bytes(
+    known: &Traffic,
+    recording: &Recording,
+    machine: &Machine,
+    means: &Means,
+    options: &Options,
+) -> Vec<Arm> {
     let (graph, _) = traffic::graph(recording);
-    let options = Options::default();
     let plan = Plan::identity(&graph, machine, &Distances::default(), |_| 0);
     let bytes = |plan: &Plan| plan.after.max_node_edges as f64;
     let by = |objective| plan_graph(&graph, machine, &options.with_objective(objective));
     let plans = both(&|| by(Objective::Sum), &|| by(Objective::Max));
     let orders = ["fewest bytes between nodes", "fewest bytes of a node"];
     let candidates = orders.into_iter().zip(plans);
-    let candidates = candidates.map(|(order, plan)| Candidate { order: order.to_owned(), plan });
+    let candidates = candidates.map(|(order, plan)| Candidate::new(order.to_owned(), plan));
     let order = "default order".to_owned();
     let busiest = plan.after.max_node_edges;
     if busiest == 0 {

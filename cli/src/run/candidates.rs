@@ -30,11 +30,12 @@ impl Candidates {
         guess: &Guess,
         machine: &Machine,
         shape: u64,
+        devices: u32,
     ) -> Result<Self, String> {
         let means = Means::of(line, &entry.mpi)?;
         let mut arms = Vec::new();
         for kind in &guess.kinds {
-            let found = worth_trying(store, (entry, *kind), (machine, shape), &means);
+            let found = worth_trying(store, (entry, *kind), (machine, shape), &means, devices);
             arms.extend(found.into_iter().map(|arm| (*kind, arm)));
         }
         let count = arms.len();

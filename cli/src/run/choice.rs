@@ -31,8 +31,14 @@ pub(super) fn choose(
         return Ok(None);
     }
     let shape = lesson.key.shape(machine);
-    let found =
-        Candidates::new((&lesson.line, &lesson.store), entry, &lesson.guess, machine, shape);
+    let found = Candidates::new(
+        (&lesson.line, &lesson.store),
+        entry,
+        &lesson.guess,
+        machine,
+        shape,
+        lesson.devices(entry),
+    );
     let mut found = found.map_err(|why| unchanged(&why))?;
     lesson.keeps_calls = !lesson.guess.is_known;
     if found.are_blamed {

@@ -2,10 +2,10 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cartograph_core::launcher::Line;
-use cartograph_core::learn::{Guess, Reason, digest};
+use cartograph_core::learn::{Entry, Guess, Reason, digest};
 
 use super::arguments::Arguments;
 use super::inputs::Inputs;
@@ -21,6 +21,9 @@ use crate::store::{ALLOCATIONS, Key, Store};
 
 /// The time limit for a launcher to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A launcher that prints nothing for this time is not asked again.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// A job that is about to start.
 pub(super) struct Job {
@@ -90,8 +93,11 @@ fn printed(launcher: &OsStr, store: &Result<Store, String>, around: &impl Surrou
         return text;
     }
     let words = [launcher.to_owned(), "--version".into()];
+    let began = Instant::now();
     let version = around.ask(&words, PATIENCE).unwrap_or_default();
-    if let Some((store, file)) = kept.filter(|_| !version.is_empty()) {
+    // Without output, it may have been busy, and must not delay each job.
+    let is_slow = began.elapsed() > SLOW;
+    if let Some((store, file)) = kept.filter(|_| is_slow || !version.is_empty()) {
         let _ = store.folder(ALLOCATIONS).and_then(|_| store.note(file, &version));
     }
     version
@@ -110,7 +116,13 @@ fn lesson(
         return with_relays::start(arguments.no_trial, line, lesson);
     }
     let nothing = || format!("{name}: no placement is predicted to help on these nodes");
-    lesson.program = program_number(&lesson, line);
+    let known = line.processes().and_then(|count| u32::try_from(count).ok());
+    let known = known.and_then(|count| lesson.store.entry(&lesson.key, count));
+    if let Some(entry) = &known {
+        // Whatever its nodes are: the launcher need not be asked for them.
+        Means::of(line, &entry.mpi).map_err(|why| unchanged(&why))?;
+    }
+    lesson.program = program_number(&lesson, known.as_ref());
     let mut kept = Kept::read(&lesson.store, &line.words());
     let rest = kept.rests(&lesson.store, &lesson.program);
     match rest {
@@ -154,11 +166,9 @@ fn predicted(no_trial: bool, job: &Nodes, lesson: &mut Lesson) -> Option<(Arm, M
 }
 
 /// A number for a program with its inputs; files that its jobs write are no inputs.
-fn program_number(lesson: &Lesson, line: &Line) -> String {
-    let processes = line.processes().and_then(|count| u32::try_from(count).ok());
-    let entry = processes.and_then(|count| lesson.store.entry(&lesson.key, count));
-    let outputs = entry.map(|entry| entry.outputs).unwrap_or_default();
-    let numbers = [lesson.key.build, lesson.key.mpi, lesson.inputs.digest(&outputs)];
+fn program_number(lesson: &Lesson, entry: Option<&Entry>) -> String {
+    let outputs = entry.map_or(&[][..], |entry| &entry.outputs);
+    let numbers = [lesson.key.build, lesson.key.mpi, lesson.inputs.digest(outputs)];
     format!("{:016x}", digest(&numbers.map(u64::to_le_bytes).concat()))
 }
 
@@ -195,6 +205,7 @@ fn empty(
         has_candidates: true,
         guess: Guess::default(),
         made_for: 0,
+        are_devices_local: arguments.devices.is_some(),
         from: None,
     })
 }

@@ -15,9 +15,10 @@ pub(super) fn kept(
     store: &Store,
     (traffic, machine): (&Traffic, &Machine),
     means: &Means,
+    devices: u32,
     find: impl FnOnce() -> Vec<Arm>,
 ) -> Vec<Arm> {
-    let file = file(traffic, machine, means);
+    let file = file(traffic, machine, means, devices);
     let read = || serde_json::from_str::<Vec<Arm>>(&store.read(&file)?).ok();
     if let Some(found) = read().filter(|found| found.iter().all(|arm| is_right(arm, machine))) {
         return found;
@@ -29,12 +30,12 @@ pub(super) fn kept(
 }
 
 /// The name of the file: all that the placements depend on, the command with its search too.
-fn file(traffic: &Traffic, machine: &Machine, means: &Means) -> String {
+fn file(traffic: &Traffic, machine: &Machine, means: &Means, devices: u32) -> String {
     let traffic = serde_json::to_string(traffic).expect("all keys are strings");
     let command = fs::metadata("/proc/self/exe").ok();
     let command = command.map(|file| (file.len(), file.mtime(), file.mtime_nsec()));
     let relays = matches!(means, Means::Relays);
-    let text = format!("{traffic} {machine:?} {relays} {command:?}");
+    let text = format!("{traffic} {machine:?} {relays} {devices} {command:?}");
     format!("{FORECASTS}/{:016x}.json", digest(text.as_bytes()))
 }
 
@@ -57,7 +58,7 @@ mod tests {
     use crate::arms::by_launcher;
 
     #[test]
-    fn placements_are_searched_for_once_per_traffic_nodes_and_means() {
+    fn placements_are_searched_for_once_per_traffic_nodes_means_and_devices() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::at(directory.path().to_owned()).unwrap();
         let arm = |node_of: &[u32]| Arm {
@@ -67,25 +68,32 @@ mod tests {
             node_of: node_of.to_vec(),
         };
         let (traffic, machine) = (Traffic::default(), Machine::blocks(&[2, 2]));
-        let searched = |traffic: &Traffic, machine: &Machine, means: &Means| {
+        let searched_for = |traffic: &Traffic, machine: &Machine, means: &Means, devices: u32| {
             let mut is_searched = false;
             let find = || {
                 is_searched = true;
                 vec![arm(&[0, 1, 1, 0])]
             };
-            assert_eq!(kept(&store, (traffic, machine), means, find), [arm(&[0, 1, 1, 0])]);
+            assert_eq!(
+                kept(&store, (traffic, machine), means, devices, find),
+                [arm(&[0, 1, 1, 0])]
+            );
             is_searched
+        };
+        let searched = |traffic: &Traffic, machine: &Machine, means: &Means| {
+            searched_for(traffic, machine, means, 0)
         };
         let launcher = &by_launcher();
         assert!(searched(&traffic, &machine, launcher));
         assert!(!searched(&traffic, &machine, launcher));
         assert!(searched(&traffic, &Machine::from_ids(&[0, 1, 0, 1]), launcher));
         assert!(searched(&traffic, &machine, &Means::Relays));
+        assert!(searched_for(&traffic, &machine, launcher, 2));
         let mut other = Traffic::default();
         other.network = Some((1e-6, 1e9));
         assert!(searched(&other, &machine, launcher));
         // A damaged file, and one whose placement would not fit.
-        let damaged = store.directory.join(file(&traffic, &machine, launcher));
+        let damaged = store.directory.join(file(&traffic, &machine, launcher, 0));
         for text in ["[", &serde_json::to_string(&[arm(&[0, 0, 0, 1])]).unwrap()] {
             fs::write(&damaged, text).unwrap();
             assert!(searched(&traffic, &machine, launcher), "{text}");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use cartograph_core::launcher::Line;
 use cartograph_core::learn::{
-    Conditions, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, claimed, gain,
+    Conditions, Devices, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, claimed, gain,
     is_compared, median_times, shape,
 };
 use cartograph_core::machine::Machine;
@@ -49,6 +49,8 @@ pub(super) struct Lesson {
     pub(super) guess: Guess,
     /// The kind of work for which the placement was made.
     pub(super) made_for: u32,
+    /// True if the user knows that ranks choose devices by their place on a node.
+    pub(super) are_devices_local: bool,
     /// The number of processes of the jobs that predicted the placement, if this program never had the job's.
     pub(super) from: Option<u32>,
 }
@@ -108,10 +110,14 @@ impl Lesson {
         let order = self.arm.as_ref().map_or("", |arm| &arm.order);
         let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
         let note = self.note(&recording);
-        let mut noted = None;
+        let (mut noted, mut crowded) = (None, None);
         let change = |entry: &mut Entry| {
             let of = note(entry);
             noted = Some(of);
+            if !recording.devices.is_empty() {
+                let devices = entry.devices.get_or_insert_default();
+                crowded = devices.note(&recording, machine.nodes(), order);
+            }
             if let Some(nodes) = nodes {
                 entry.nodes = nodes;
             }
@@ -129,6 +135,12 @@ impl Lesson {
         };
         let entry = self.store.update(&self.key, recording.size, change)?;
         let Some(noted) = noted else { return Ok(String::new()) };
+        if let Some((most, before)) = crowded {
+            return Ok(format!(
+                "{name} in {order}: {most} ranks of a node used one device, but {before} in the default order; this \
+                 placement is not used again{moved}"
+            ));
+        }
         if noted.is_recorded {
             let ranks = recording.size;
             let cost = 100.0 * recording.cost as f64 / (seconds * 1e9 * f64::from(ranks));
@@ -147,6 +159,12 @@ impl Lesson {
     /// The file for the job's placement: a rank file, or the ranks that relays give.
     pub(super) fn placement_file(&self) -> PathBuf {
         self.directory.path().join("placement")
+    }
+
+    /// The number of devices that limits placements, or 0.
+    pub(super) fn devices(&self, entry: &Entry) -> u32 {
+        let known = entry.devices.as_ref().filter(|_| !self.are_devices_local);
+        known.map_or(0, Devices::limit)
     }
 
     /// The recording of the job, or why it is none.
@@ -209,8 +227,8 @@ impl Lesson {
     fn next(&self, entry: &Entry, kind: u32, machine: &Machine) -> String {
         let guess = Guess { kinds: vec![kind], is_known: true };
         let shape = self.key.shape(machine);
-        let found = match Candidates::new((&self.line, &self.store), entry, &guess, machine, shape)
-        {
+        let (of, devices) = ((&self.line, &self.store), self.devices(entry));
+        let found = match Candidates::new(of, entry, &guess, machine, shape, devices) {
             Ok(found) => found,
             Err(why) => return why,
         };

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use cartograph_core::learn::Devices;
 use cartograph_core::machine::Machine;
 use cartograph_core::machine::address::ReportedAddress;
 use cartograph_core::mapping::Csr;
@@ -52,6 +53,14 @@ pub(crate) fn graph(recording: &Recording) -> (Csr, &'static str) {
         others().map(|edge| (edge.from, edge.to, scale.weight(amount(edge)))).collect();
     let unit = if has_bytes { scale.unit() } else { "messages" };
     (Csr::from_edges(recording.size as usize, edges.iter().copied()), unit)
+}
+
+/// The number of devices by which ranks choose theirs, as far as this run in the default order tells; 0 if they do not.
+pub(crate) fn limit(recording: &Recording) -> u32 {
+    let Some((machine, _)) = machine_of(recording) else { return 0 };
+    let mut devices = Devices::default();
+    devices.note(recording, machine.nodes(), "");
+    devices.limit()
 }
 
 /// The machine on which the processes ran, with the names of the nodes and the switches reported by the launcher;

@@ -1,6 +1,7 @@
 //! `cartograph try`: runs a program with its ranks reordered at random, to check that its output stays the same.
 
 mod arguments;
+mod elsewhere;
 mod moves;
 mod place;
 mod rounds;
@@ -33,15 +34,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(arguments.tolerance >= 0.0 && arguments.tolerance.is_finite()) {
         return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
-    let (launch, _) = Launch::read(&arguments.command, arguments.mpi.as_deref(), printed)?;
+    let (launch, line) = Launch::read(&arguments.command, arguments.mpi.as_deref(), printed)?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
     job::end_jobs_when_interrupted();
     let key = Key::of(&launch, None).ok();
-    let mut runs = TrialRuns::baseline(arguments, launch)?;
+    let mut runs = TrialRuns::baseline(arguments, launch.clone())?;
     let reach = if arguments.always { "always" } else { "all" };
-    let found = find(&mut runs, reach, arguments.runs);
+    let found = without_moves(&mut runs).and_then(|doubt| {
+        let elsewhere = match doubt {
+            None => elsewhere::examine(&mut runs, &launch, line.as_ref().ok())?,
+            Some(_) => None,
+        };
+        Ok((find(&mut runs, doubt, reach, arguments.runs), elsewhere))
+    });
     runs.rewrite()?;
     output::print(&runs.compared())?;
+    let (found, elsewhere) = found?;
     let Found { words, is_right, moved } = found?;
     // If ranks are reordered despite reorder = 0, a failure is not the fault of the program's grids.
     let by_default = [Function::CartCreate, Function::GraphCreate];
@@ -57,9 +65,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             output::say(&format!("{why}; cartograph exec will not use this result"));
         }
     }
-    match is_right {
-        true => output::print(&format!("{words}\n")),
-        false => Err(Failure::new(words)),
+    match elsewhere {
+        Some(why) => Err(Failure::new(format!(
+            "{words}; but if ranks are on other nodes, {why}: it takes ranks for places, and must not run under cartograph run"
+        ))),
+        None if is_right => output::print(&format!("{words}\n")),
+        None => Err(Failure::new(words)),
     }
 }
 
@@ -71,10 +82,9 @@ struct Found {
     moved: Vec<Function>,
 }
 
-/// Finds out whether the program works; a failure if this cannot be determined.
-fn find(runs: &mut TrialRuns, reach: &str, count: u64) -> Result<Found> {
-    // Even if the output cannot be compared, a failed run is a finding.
-    let mut doubt = without_moves(runs)?;
+/// Finds out whether the program works; a failure if this cannot be determined. Even if there is a `doubt` because its
+/// output cannot be compared, a failed run is a finding.
+fn find(runs: &mut TrialRuns, mut doubt: Option<String>, reach: &str, count: u64) -> Result<Found> {
     let mut moved: [BTreeSet<Function>; 2] = Default::default();
     let mut stays = String::new();
     let mut unchanged = 0;

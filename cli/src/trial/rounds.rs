@@ -122,8 +122,22 @@ impl<'a> TrialRuns<'a> {
     /// Runs the program under Cartograph, twice if its output differs, and prints the outcome on a line. `reorder` is the
     /// value of `CARTOGRAPH_REORDER`, and `shown` describes its effect.
     pub(super) fn examine(&mut self, reorder: &str, shown: &str) -> Result<Outcome> {
-        let is_off = reorder == "off";
-        let first = self.run_under(reorder, shown)?;
+        let mut report = OsString::from("--report=");
+        report.push(self.reports.path().join("report.json"));
+        let options = [report, "--reorder".into(), reorder.into()];
+        let command = self.launch.under_exec(self.setting, &options)?;
+        self.examine_command(&command, &format!("{shown} ({reorder})"), reorder == "off")
+    }
+
+    /// The same with this command; `is_off` if no rank is reordered.
+    pub(super) fn examine_command(
+        &mut self,
+        command: &[OsString],
+        shown: &str,
+        is_off: bool,
+    ) -> Result<Outcome> {
+        let run = format!("run with {shown}");
+        let first = self.observe(command, &run, false)?;
         let outcome = if first.moves.are_known && first.moves.by().is_empty() && !is_off {
             Outcome::Same(first.moves)
         } else if !first.failed() && self.difference(&[&first]).is_none() {
@@ -131,7 +145,7 @@ impl<'a> TrialRuns<'a> {
             Outcome::Same(first.moves)
         } else {
             self.run_baseline()?;
-            let second = self.run_under(reorder, shown)?;
+            let second = self.observe(command, &run, false)?;
             self.agree(first, second, is_off)?
         };
         let line = match &outcome {
@@ -143,7 +157,7 @@ impl<'a> TrialRuns<'a> {
             Outcome::Fails(_, why) | Outcome::Unclear(why) => why.clone(),
             Outcome::Differs(_, difference) => format!("output differs twice: {}", difference.why),
         };
-        output::print(&format!("{shown} ({reorder}): {line}\n"))?;
+        output::print(&format!("{shown}: {line}\n"))?;
         Ok(outcome)
     }
 
@@ -205,14 +219,6 @@ impl<'a> TrialRuns<'a> {
         }
         self.unmoved.push(baseline.lines);
         Ok(baseline.run.took)
-    }
-
-    fn run_under(&mut self, reorder: &str, shown: &str) -> Result<Observed> {
-        let mut report = OsString::from("--report=");
-        report.push(self.reports.path().join("report.json"));
-        let options = [report, "--reorder".into(), reorder.into()];
-        let command = self.launch.under_exec(self.setting, &options)?;
-        self.observe(&command, &format!("run with {shown} ({reorder})"), false)
     }
 
     /// Runs a command and reads what it leaves behind.

@@ -29,6 +29,9 @@ pub(crate) struct Arguments {
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
     #[arg(long, value_name = "NAME", value_parser = crate::help::MPIS, hide_possible_values = true)]
     mpi: Option<String>,
+    /// The devices of a node, if ranks choose them by their number in MPI_COMM_WORLD, else 1; default: as recorded
+    #[arg(long, value_name = "N")]
+    devices: Option<u32>,
     /// The launcher, the program and its arguments: mpiexec -n 64 ./app; use -- before PROGRAM if ambiguous
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -59,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let directory = temporary.path();
     let longest = Duration::from_secs(options.seconds);
     let recorded = Recorded::of_run(launch, &input, longest, directory)?;
-    let (forecast, variants) = variants::choose(&recorded, directory)?;
+    let (forecast, variants) = variants::choose(&recorded, arguments.devices, directory)?;
     let measured = match variants.len() {
         0 | 1 => None,
         _ => Some(rounds::run(options, &recorded.names, &input, variants, directory, start)?),

@@ -7,12 +7,10 @@ use cartograph_core::mapping::Options;
 use super::recorded::Recorded;
 use crate::arms::{Arm, Means, Placer, Start};
 use crate::output::{self, Failure, Result};
-use crate::places::{LONGEST, Places};
+use crate::places::Places;
 use crate::predict::{Forecast, MOST_CALLS};
-use crate::runs::command::Launch;
-use crate::runs::input::Input;
 use crate::runs::job;
-use crate::traffic::better_dims;
+use crate::traffic::{better_dims, limit};
 
 /// The number of variants that run besides the baseline.
 const MOST_VARIANTS: usize = 3;
@@ -22,9 +20,14 @@ pub(super) type Variant = (Arm, core::result::Result<Start, String>);
 
 /// The forecast of all variants, and the variants worth a run, the default order first. Prints the reasons.
 /// Rank files are written to a directory.
-pub(super) fn choose(recorded: &Recorded, directory: &Path) -> Result<(Forecast, Vec<Variant>)> {
+pub(super) fn choose(
+    recorded: &Recorded,
+    devices: Option<u32>,
+    directory: &Path,
+) -> Result<(Forecast, Vec<Variant>)> {
     let Recorded { recording, machine, names, launch, means, .. } = recorded;
-    let options = Options::default().with_stop(job::stop());
+    let devices = devices.unwrap_or_else(|| limit(recording));
+    let options = Options::default().with_stop(job::stop()).with_devices(devices);
     let forecast = Forecast::new(recording, machine, &options, None, MOST_CALLS);
     let forecast = forecast.ok_or_else(|| {
         Failure::new(
@@ -44,7 +47,7 @@ pub(super) fn choose(recorded: &Recorded, directory: &Path) -> Result<(Forecast,
         let (first, mut others) = Arm::of_forecast(&forecast, machine, means);
         others.truncate(MOST_VARIANTS);
         let is_asked = matches!(means, Means::Launcher(_)) && !others.is_empty();
-        let own = if is_asked { places(launch) } else { None };
+        let own = if is_asked { Places::of_launch(launch) } else { None };
         let placer = Placer::new(launch.clone(), means.clone(), own);
         variants.push((first, Ok(Start::of(launch.clone()))));
         for (number, arm) in (1..).zip(others) {
@@ -54,10 +57,4 @@ pub(super) fn choose(recorded: &Recorded, directory: &Path) -> Result<(Forecast,
         }
     }
     Ok((forecast, variants))
-}
-
-/// The places in which the launcher starts processes, as `cartograph where` in place of the program shows.
-fn places(launch: &Launch) -> Option<Places> {
-    let words = launch.of_places(&[]).ok()?;
-    Places::read(&job::run(&words, None, &Input::Nothing, LONGEST).ok()?.stdout)
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use cartograph_shim::splitmix::mix;
 use cartograph_traffic::Recording;
 
+use super::devices::Devices;
 use super::entry::{Entry, Totals};
 use super::kind::Kind;
 use super::rule::{Rule, Scaling};
@@ -21,6 +22,7 @@ impl Entry {
         }
         self.totals = Totals::default();
         self.failed.clear();
+        self.devices = self.devices.map(Devices::of_others);
         self
     }
 

@@ -3,6 +3,7 @@
 use cartograph_shim::splitmix::mix;
 use serde::{Deserialize, Serialize};
 
+use super::devices::Devices;
 use super::kind::{Kind, units};
 
 /// The version of the format. It increases when a field changes its meaning or is removed, not when one is added.
@@ -37,6 +38,9 @@ pub struct Entry {
     /// of a [`Mapping`](crate::pmi::Mapping).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub nodes: String,
+    /// The devices that its ranks used, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub devices: Option<Devices>,
     /// The kinds of work that its runs did.
     #[serde(default)]
     pub kinds: Vec<Kind>,
@@ -160,6 +164,7 @@ impl Entry {
             processes,
             mpi: String::new(),
             nodes: String::new(),
+            devices: None,
             kinds: Vec::new(),
             next_id: 0,
             origins: Vec::new(),
@@ -197,8 +202,12 @@ impl Entry {
     }
 
     /// True if a placement may have made the program fail: it failed twice in that placement, or once without any
-    /// completed run since. If the program also fails in the default order, no placement is blamed.
+    /// completed run since. If the program also fails in the default order, no placement is blamed. True as well if more
+    /// ranks shared a device in that placement.
     pub fn is_blamed(&self, order: &str) -> bool {
+        if self.devices.as_ref().is_some_and(|devices| devices.are_crowded(order)) {
+            return true;
+        }
         let mut found = self.failed.iter().filter(|(failed, _)| failed == order);
         let first = found.next();
         first.is_some_and(|(_, runs)| *runs == self.totals.runs || found.next().is_some())
@@ -236,6 +245,7 @@ impl Entry {
             let made_for = number(run.made_for).map_or(*kind, |(_, to, _)| *to);
             self.runs.push(Past { kind: *kind, made_for, units: run.units * ratio, ..run });
         }
+        self.devices = self.devices.take().or(other.devices);
         self.note_outputs(&other.outputs);
         note(&mut self.origins, &other.origins, MOST_ORIGINS);
         let Totals { runs, saved, lost } = other.totals;

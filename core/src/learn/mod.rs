@@ -5,6 +5,7 @@
 
 mod belief;
 mod change;
+mod devices;
 mod elsewhere;
 mod entry;
 mod evidence;
@@ -21,6 +22,7 @@ mod stored;
 mod traffic;
 mod windows;
 
+pub use devices::Devices;
 pub use entry::{Build, Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
 pub use evidence::{CLAIMED, SHOWN, claimed, gain, is_compared, median_times};
 pub use guess::{Guess, Noted, Seen};

@@ -38,6 +38,9 @@ pub struct Options {
     pub scramble: Option<Scramble>,
     /// The cost of an edge by the outermost level that it crosses; used if there are levels above the nodes.
     pub distances: Distances,
+    /// The number of devices of each node, if ranks choose them by their numbers: then each node has as many ranks of
+    /// each remainder as in rank order, if these are equally many. 0 or 1 if that does not matter.
+    pub devices: u32,
     /// The flag that ends the search early.
     pub stop: Stop,
 }
@@ -65,6 +68,12 @@ impl Options {
     #[must_use]
     pub fn with_distances(self, distances: Distances) -> Self {
         Self { distances, ..self }
+    }
+
+    /// These options with another number of [`devices`](Self::devices).
+    #[must_use]
+    pub fn with_devices(self, devices: u32) -> Self {
+        Self { devices, ..self }
     }
 
     /// These options with another [`stop`](Self::stop).
@@ -132,6 +141,9 @@ pub struct Plan {
 impl Plan {
     /// The algorithm of a plan that leaves every process on its node, and changes only places there.
     pub const INSIDE_NODES: &str = "inside nodes";
+
+    /// The algorithm of a plan that differs from the best one because ranks choose devices by their numbers.
+    pub const DEVICES: &str = "balanced devices";
 
     /// Every process keeps its rank; those beyond the last vertex are left out. `bound` gives a lower bound for
     /// mappings to groups of this number of ranks.

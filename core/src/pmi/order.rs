@@ -11,13 +11,17 @@ pub struct Order {
     pub new_ranks: Vec<u32>,
     /// The node of each new rank.
     pub node_of_rank: Vec<u32>,
+    /// True if the processes are on one node, and are to believe that they are on these.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pretends: bool,
 }
 
 impl Order {
     /// The order in which ranks stay.
     pub fn same(mapping: &Mapping) -> Self {
         let node_of_rank = mapping.nodes().to_vec();
-        Self { new_ranks: (0..node_of_rank.len() as u32).collect(), node_of_rank }
+        let new_ranks = (0..node_of_rank.len() as u32).collect();
+        Self { new_ranks, node_of_rank, pretends: false }
     }
 
     /// Reads a file with an order; `None` if it has none in which each rank occurs once, and rank 0 stays.
@@ -44,6 +48,9 @@ impl Order {
 
     /// True if the order was made for processes that share nodes as in this mapping.
     pub fn is_for(&self, mapping: &Mapping) -> bool {
+        if self.pretends {
+            return mapping.is_like(&vec![0; self.size()]);
+        }
         let nodes = self.new_ranks.iter().map(|new| self.node_of_rank[*new as usize]);
         mapping.is_like(&nodes.collect::<Vec<_>>())
     }
@@ -59,6 +66,9 @@ impl Order {
 
     /// The nodes of the new ranks, by the launcher's mapping of processes.
     pub fn mapping(&self, launched: &Mapping) -> Mapping {
+        if self.pretends {
+            return Mapping::new(self.node_of_rank.clone());
+        }
         let nodes = launched.nodes();
         Mapping::new(self.old_ranks().iter().map(|old| nodes[*old as usize]).collect())
     }
@@ -69,7 +79,8 @@ mod tests {
     use super::*;
 
     fn order(new_ranks: &[u32], node_of_rank: &[u32]) -> Order {
-        Order { new_ranks: new_ranks.to_vec(), node_of_rank: node_of_rank.to_vec() }
+        let (new_ranks, node_of_rank) = (new_ranks.to_vec(), node_of_rank.to_vec());
+        Order { new_ranks, node_of_rank, pretends: false }
     }
 
     #[test]
@@ -83,6 +94,16 @@ mod tests {
         }
         let placed = order.mapping(&Mapping::new(vec![5, 5, 2, 2]));
         assert_eq!(placed.nodes(), [5, 2, 5, 2]);
+    }
+
+    #[test]
+    fn pretended_nodes_are_for_one_node() {
+        let order = Order { pretends: true, ..order(&[0, 2, 1, 3], &[0, 1, 0, 1]) };
+        assert_eq!(Order::parse(&order.text()), Some(order.clone()));
+        assert!(!order.is_for(&Mapping::new(vec![0, 0, 1, 1])));
+        let one = Mapping::new(vec![3; 4]);
+        assert!(order.is_for(&one));
+        assert_eq!(order.mapping(&one).nodes(), [0, 1, 0, 1]);
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let mut jobs = Jobs { session: &mut session, program, store };
     jobs.learns();
     jobs.carries_over();
+    jobs.keeps_devices();
     jobs.is_tuned();
     jobs.runs_as_it_is();
     jobs.signals()?;
@@ -146,6 +147,38 @@ impl Jobs<'_, '_> {
         let is_own = self.told("/pairs in the default order, to compare ");
         let known = self.told("/pairs in ") && of_user == (true, !is_own);
         self.session.check("another user starts with the site's entry", exported && known);
+    }
+
+    /// Ranks that choose devices by their numbers are placed only where no more of them share one.
+    fn keeps_devices(&mut self) {
+        let library = self.session.work("libcuda.so.1");
+        let name = "-DDEVICES=\"libcuda.so.1\"";
+        let stub = ["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"];
+        self.session.compile_with("cc", "libcuda.so.1", "c_tests/record/cuda.c", &stub);
+        let program = self.session.compile("devices", PROGRAM, &[name, "-ldl"]);
+        let store = self.session.work("devices-store");
+        let directory = library.parent().expect("a file").to_owned();
+        let job = |jobs: &mut Self, options: &[&str]| {
+            let mut job = Command::new("timeout");
+            job.args(["-k", "5", "120"]).arg(command()).arg("run").args(options);
+            let paths = format!("LD_LIBRARY_PATH={}", directory.display());
+            job.args(jobs.session.on_nodes("a:2,b:2", 4)).arg("env").arg(paths).arg(&program);
+            job.current_dir(top()).envs(jobs.session.host.settings());
+            let ran = jobs.session.finish(job.env("CARTOGRAPH_STORE", &store));
+            ran.then(|| jobs.session.out.clone())
+        };
+        let apart = Some("4 apart\n".to_owned());
+        let first = job(self, &[]);
+        let told = self.told("recorded .*/devices on 4 ranks; no placement is predicted to help");
+        self.session.check("no placement shares devices", first == apart && told);
+        let local = ["--devices", "local"];
+        let placed = job(self, &local);
+        let told =
+            self.told("2 ranks of a node used one device, but 1 in the default order; this ");
+        let is_placed = placed.as_deref() == Some("0 apart\n");
+        self.session.check("devices are compared after a placed job", is_placed && told);
+        let last = job(self, &local);
+        self.session.check("a placement that shares devices is not used again", last == apart);
     }
 
     /// A tuned program is placed in the next job, without a recording.

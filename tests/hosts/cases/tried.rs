@@ -85,6 +85,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let moves = exec(s, "right", "");
     s.check("what nobody tried stays", !moves);
     tries(s, 0, "", &["right"], &right);
+    elsewhere(s);
     for (reorder, expected) in [("", true), ("known", true), ("off", false)] {
         let moves = exec(s, "right", reorder) == expected;
         s.check(
@@ -119,6 +120,24 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         compared(s)?;
     }
     session.verdict()
+}
+
+/// Ranks on other nodes: relays can pretend that there are some.
+fn elsewhere(s: &mut Session<'_>) {
+    compile(s, &["ranks_as_places"]);
+    let program = ["ranks_as_places"];
+    if s.host.name.starts_with("openmpi") {
+        let why = "ranks on other nodes: not tried: all processes are on one node";
+        return tries(s, 0, "", &program, &[why]);
+    }
+    let works = "ranks on the other of these nodes (order 2): output unchanged";
+    tries(s, 0, "--runs 1", &["right"], &["two nodes, pretended: output unchanged", works]);
+    let wrong = [
+        "two nodes, pretended: output unchanged",
+        "but if ranks are on other nodes, \"stdout: sum ",
+        "it takes ranks for places, and must not run under cartograph run",
+    ];
+    tries(s, 1, "", &program, &wrong);
 }
 
 /// The comparison and its differences, which do not depend on the host.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::thread;
 
 use cartograph_core::learn::{Entry, Past, Seen};
 use cartograph_core::machine::Machine;
@@ -27,6 +28,9 @@ struct Around {
     rank_files: RankFiles,
     records: bool,
     asked: Cell<usize>,
+    /// The number of times that its version was asked for, and the time that it takes to print it.
+    versions: Cell<usize>,
+    takes: Duration,
 }
 
 enum RankFiles {
@@ -47,6 +51,8 @@ impl Default for Around {
             rank_files,
             records: true,
             asked: Cell::new(0),
+            versions: Cell::new(0),
+            takes: Duration::ZERO,
         }
     }
 }
@@ -54,6 +60,8 @@ impl Default for Around {
 impl Surroundings for Around {
     fn ask(&self, words: &[OsString], _: Duration) -> Option<String> {
         if words.last().is_some_and(|word| word == "--version") {
+            self.versions.set(self.versions.get() + 1);
+            thread::sleep(self.takes);
             return Some(self.version.to_owned());
         }
         self.asked.set(self.asked.get() + 1);
@@ -122,7 +130,7 @@ impl Bench {
             None => (false, &line[..]),
         };
         let command = line.split(' ').map(OsString::from).collect();
-        let arguments = Arguments { quiet: false, no_trial, name: None, command };
+        let arguments = Arguments { quiet: false, no_trial, name: None, devices: None, command };
         let job = Job::decide(&arguments, store, around);
         assert!(job.lesson.is_ok() || job.words == arguments.command, "{line}");
         job
@@ -196,6 +204,27 @@ fn a_launcher_that_starts_no_other_program_is_asked_twice() {
     for (asked, why) in [(1, "does not start"), (2, "does not start"), (2, "in an earlier job")] {
         runs_unchanged(bench.decide(LINE, &around), why);
         assert_eq!(around.asked.get(), asked);
+    }
+}
+
+#[test]
+fn a_launcher_that_cannot_place_ranks_is_not_asked_for_places() {
+    let (bench, around) = (Bench::new(), Around { version: HYDRA, ..Around::default() });
+    let line = "@mpiexec -pmi-port -n 16 @program";
+    assert!(bench.decide(line, &around).lesson.is_ok_and(|first| first.keeps_calls));
+    bench.record(line, 4);
+    let asked = around.asked.get();
+    runs_unchanged(bench.decide(line, &around), "only without -pmi-port");
+    assert_eq!(around.asked.get(), asked);
+}
+
+#[test]
+fn a_launcher_that_prints_nothing_delays_one_job() {
+    let around = Around { version: "", takes: SLOW * 11 / 10, ..Around::default() };
+    let bench = Bench::new();
+    for _ in 0..2 {
+        runs_unchanged(bench.decide(LINE, &around), "is not linked with an MPI");
+        assert_eq!(around.versions.get(), 1);
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(super) mod best;
 mod cart;
+mod devices;
 mod follow;
 mod graph;
 mod hierarchical;
@@ -15,6 +16,7 @@ mod subject;
 mod torus_placement;
 mod unknown_weights;
 
+pub use devices::shares_devices;
 pub use follow::follow_cart;
 
 use best::plan_by;
@@ -51,9 +53,12 @@ use crate::mapping::plan::{Options, Plan};
 pub fn plan_grid(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(grid, machine, how),
-        None if grid.has_unknown_weights() => unknown_weights::guard(grid, machine, options),
+        None if grid.has_unknown_weights() => {
+            let plan = unknown_weights::guard(grid, machine, options);
+            devices::keep(grid, machine, plan, options)
+        }
         None => {
-            let plan = plan_by(grid, machine, options);
+            let plan = devices::keep(grid, machine, plan_by(grid, machine, options), options);
             // With known weights.
             if plan.gains_little(machine) { plan.undone() } else { plan }
         }
@@ -80,6 +85,12 @@ pub fn plan_grid(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
 pub fn plan_graph(graph: &Csr, machine: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(graph, machine, how),
-        None => plan_by(graph, machine, options),
+        None => devices::keep(graph, machine, plan_by(graph, machine, options), options),
     }
+}
+
+/// A plan in which each node has as many ranks of each remainder by [`Options::devices`] as in rank order: the given one
+/// or one near it, or rank order if that is better. Unchanged if these are not equally many in rank order.
+pub fn keep_devices(graph: &Csr, machine: &Machine, plan: Plan, options: &Options) -> Plan {
+    devices::keep(graph, machine, plan, options)
 }

@@ -3,7 +3,7 @@ use crate::pmi::fake::{Job, LONGEST};
 
 /// The order by which two nodes of two processes exchange their second processes.
 fn order() -> Order {
-    Order { new_ranks: vec![0, 2, 1, 3], node_of_rank: vec![0, 1, 0, 1] }
+    Order { new_ranks: vec![0, 2, 1, 3], node_of_rank: vec![0, 1, 0, 1], pretends: false }
 }
 
 fn agreed(job: &Job, orders: Vec<Option<Order>>) -> Vec<io::Result<Agreement>> {

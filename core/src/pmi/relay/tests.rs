@@ -25,7 +25,7 @@ fn passed(relay: &mut Relay, from: End, bytes: &str) -> (String, String) {
 }
 
 fn order() -> Order {
-    Order { new_ranks: vec![0, 2, 1, 3], node_of_rank: vec![0, 1, 0, 1] }
+    Order { new_ranks: vec![0, 2, 1, 3], node_of_rank: vec![0, 1, 0, 1], pretends: false }
 }
 
 fn of_four() -> Relay {
@@ -138,7 +138,7 @@ fn a_mapping_that_is_too_long_is_replaced_by_names_of_hosts() {
     by_node.sort_by_key(|rank| node_of_rank[*rank as usize]);
     let first = node_of_rank.iter().filter(|node| **node == 0).count();
     let launched = format!("(vector,(0,1,{first}),(1,1,{}))", 400 - first);
-    let order = Order { new_ranks: by_node, node_of_rank: node_of_rank.clone() };
+    let order = Order { new_ranks: by_node, node_of_rank: node_of_rank.clone(), pretends: false };
     assert!(order.mapping(&Mapping::parse(&launched, 400).unwrap()).text().len() > 1024);
     let mut relay = relays(&launched, &order).remove(7);
     let (program, launcher) = passed(&mut relay, End::Program, MAPPING);
@@ -164,7 +164,7 @@ fn four_thousand_processes_agree_and_learn_their_nodes() {
     let node_of_rank: Vec<u32> = (0..SIZE).map(node).collect();
     let mut by_node: Vec<u32> = (0..SIZE as u32).collect();
     by_node.sort_by_key(|rank| node_of_rank[*rank as usize]);
-    let order = Order { new_ranks: by_node, node_of_rank };
+    let order = Order { new_ranks: by_node, node_of_rank, pretends: false };
     let all = relays("(vector,(0,64,64))", &order);
     assert_eq!(all.len(), SIZE);
     for mut relay in all.into_iter().step_by(511) {

@@ -7,6 +7,7 @@ mod archive;
 mod cart;
 mod clock;
 mod costs;
+mod devices;
 mod domains;
 mod everyday;
 mod generate;
@@ -30,13 +31,14 @@ use cartograph_lab::{File, Table};
 type Measure = fn() -> (Vec<Table>, bool);
 
 /// The sections in their order, by the names that they have for `make lab-quality`.
-const SECTIONS: [(&str, Measure); 8] = [
+const SECTIONS: [(&str, Measure); 9] = [
     ("everyday", everyday::section),
     ("grids", cart::section),
     ("weights", weights::section),
     ("levels", levels::section),
     ("tori", tori::section),
     ("costs", costs::section),
+    ("devices", devices::section),
     ("graphs", graphs::section),
     ("patterns", patterns::section),
 ];

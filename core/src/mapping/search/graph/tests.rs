@@ -13,6 +13,7 @@ const SUM: Options = Options {
     objective: Objective::Sum,
     seconds: None,
     scramble: None,
+    devices: 0,
     distances: Distances::NOT_GIVEN,
     stop: Stop(None),
 };

@@ -140,11 +140,12 @@ impl Pair {
         budget.spend(steps + size);
     }
 
-    /// The vertices of one side that touch the other and have the largest gains, best first.
-    fn top(&self, second: bool) -> Vec<u32> {
+    /// The vertices of a class on one side that touch the other and have the largest gains, best first.
+    fn top(&self, second: bool, (class, classes): (u32, u32)) -> Vec<u32> {
         let is_wanted = |slot: &u32| {
             let slot = *slot as usize;
             self.second[slot] == second
+                && self.vertices[slot] % classes == class
                 && !self.locked[slot]
                 && self.ties[slot].other != 0
                 && self.vertices[slot] != 0
@@ -173,33 +174,10 @@ impl Pair {
         let mut best = key(leaving);
         let mut keep = 0;
         while self.swaps.len() < keep + PATIENCE && !budget.is_spent() {
-            let (firsts, seconds) = (self.top(false), self.top(true));
-            budget.spend(self.vertices.len() / 2);
-            let mut choice: Option<Swap> = None;
-            for &u in &firsts {
-                for &v in &seconds {
-                    let (ties_u, ties_v) = (self.ties[u as usize], self.ties[v as usize]);
-                    let after = |between| {
-                        let changes = changes(ties_u, ties_v, between);
-                        (key((leaving.0 + changes.0, leaving.1 + changes.1)), changes)
-                    };
-                    if choice.as_ref().is_some_and(|choice| after(0).0 >= choice.key) {
-                        continue;
-                    }
-                    let to = self.vertices[v as usize] as usize;
-                    let mut between = 0;
-                    partition.graph.for_each_edge(
-                        self.vertices[u as usize] as usize,
-                        |x, weight| {
-                            between += if x == to { weight } else { 0 };
-                        },
-                    );
-                    let (key, changes) = after(between);
-                    if choice.as_ref().is_none_or(|choice| key < choice.key) {
-                        choice = Some(Swap { key, slots: (u, v), changes });
-                    }
-                }
-            }
+            budget.spend(self.vertices.len() / 2 * partition.classes as usize);
+            let swaps = (0..partition.classes)
+                .filter_map(|class| self.best_swap(partition, class, leaving, &key));
+            let choice = swaps.min_by_key(|swap| swap.key);
             let Some(Swap { key: reached, slots: (u, v), changes }) = choice else { break };
             leaving = (leaving.0 + changes.0, leaving.1 + changes.1);
             self.swaps.push((self.vertices[u as usize], self.vertices[v as usize], changes));
@@ -213,6 +191,41 @@ impl Pair {
             partition.swap(u as usize, v as usize, changes);
         }
         keep > 0
+    }
+
+    /// The exchange of two vertices of a class that leads to the smallest key.
+    fn best_swap<A: Adjacency>(
+        &self,
+        partition: &Partition<'_, A>,
+        class: u32,
+        leaving: (i64, i64),
+        key: &impl Fn((i64, i64)) -> Key,
+    ) -> Option<Swap> {
+        let [firsts, seconds] =
+            [false, true].map(|second| self.top(second, (class, partition.classes)));
+        let mut choice: Option<Swap> = None;
+        for &u in &firsts {
+            for &v in &seconds {
+                let (ties_u, ties_v) = (self.ties[u as usize], self.ties[v as usize]);
+                let after = |between| {
+                    let changes = changes(ties_u, ties_v, between);
+                    (key((leaving.0 + changes.0, leaving.1 + changes.1)), changes)
+                };
+                if choice.as_ref().is_some_and(|choice| after(0).0 >= choice.key) {
+                    continue;
+                }
+                let to = self.vertices[v as usize] as usize;
+                let mut between = 0;
+                partition.graph.for_each_edge(self.vertices[u as usize] as usize, |x, weight| {
+                    between += if x == to { weight } else { 0 };
+                });
+                let (key, changes) = after(between);
+                if choice.as_ref().is_none_or(|choice| key < choice.key) {
+                    choice = Some(Swap { key, slots: (u, v), changes });
+                }
+            }
+        }
+        choice
     }
 
     /// Exchanges two vertices on trial: the partition does not change.

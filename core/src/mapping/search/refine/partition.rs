@@ -17,6 +17,8 @@ pub(in crate::mapping) struct Partition<'a, A> {
     places: Vec<u32>,
     /// The edges that leave each node.
     leaving: Vec<i64>,
+    /// Vertices are only exchanged if their numbers have the same remainder by this one.
+    pub(super) classes: u32,
 }
 
 impl<'a, A: Adjacency> Partition<'a, A> {
@@ -27,7 +29,12 @@ impl<'a, A: Adjacency> Partition<'a, A> {
         (0..).zip(&members).for_each(|(place, vertex)| places[*vertex as usize] = place);
         let mut leaving = vec![0; nodes];
         graph.for_each_cut_edge(&node_of, |from, _, weight| leaving[from as usize] += weight);
-        Self { graph, node_of, members, starts, places, leaving }
+        Self { graph, node_of, members, starts, places, leaving, classes: 1 }
+    }
+
+    /// The same, but exchanges are limited to vertices whose numbers have the same remainder by `classes`.
+    pub(in crate::mapping) fn within_classes(self, classes: u32) -> Self {
+        Self { classes, ..self }
     }
 
     /// The number of nodes.
