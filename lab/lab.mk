@@ -120,6 +120,16 @@ lab-slurm:
 	@set -e; for host in mpich openmpi; do $(MAKE) -s --no-print-directory lib tool HOST=$$host; done
 	$(NODES) slurm
 
+## make lab-numa                        bindings before and after placement, on a virtual machine of two sockets; needs root
+lab-numa:
+	@scripts/setup.sh mpich openmpi openmpi5 qemu-system-x86_64:qemu-system-x86 busybox:busybox-static
+	@$(MAKE) -s --no-print-directory tool preload
+	mkdir -p $(BUILD)/numa
+	set -e; for host in openmpi openmpi5 mpich; do \
+	    $$(scripts/host.sh $$host cc) -O1 -w -DPAUSE=30000 -o $(BUILD)/numa/$$host c_tests/record/pairs.c; \
+	done
+	lab/numa/start $(BUILD)/numa lab/numa/table $(BUILD)/numa
+
 ## make lab-results                     puts the tables of lab/results into the pages
 lab-results:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results
