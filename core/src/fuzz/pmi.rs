@@ -1,7 +1,7 @@
 //! Messages of programs and launchers.
 
 use crate::pmi::agreement::Placed;
-use crate::pmi::{Agreement, End, Mapping, Order, Relay};
+use crate::pmi::{Agreement, End, Mapping, Order, Relay, Version};
 
 /// The number of ranks.
 const SIZE: usize = 4;
@@ -26,7 +26,10 @@ pub fn pmi(data: &[u8]) {
         let mapping = order.mapping(&mapping);
         let placed = Some(Placed { order, mapping, longest: 100, found });
         let mapping = ("cmd=get key=PMI_process_mapping".into(), String::new());
-        exchange(Agreement { answers: vec![mapping], placed }, messages, false);
+        for version in [Version::One, Version::Two] {
+            let (answers, placed) = (vec![mapping.clone()], placed.clone());
+            exchange(Agreement { version, answers, placed }, messages, false);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! writes: `cartograph exec` does that.
 
 pub mod agreement;
+mod bridge;
 #[cfg(test)]
 mod fake;
 pub mod line;
@@ -12,7 +13,7 @@ pub mod mapping;
 pub mod order;
 pub mod relay;
 
-pub use agreement::{Agreement, Server, agree};
+pub use agreement::{Agreement, Process, Server, Version, agree};
 pub use mapping::Mapping;
 pub use order::Order;
 pub use relay::{End, Relay};

@@ -1,7 +1,8 @@
 //! The relay between a program and its launcher's PMI. It answers requests that `exec` has made before the program, and
 //! translates ranks in the few messages that have any.
 
-use super::agreement::{Agreement, Placed, with_value};
+use super::agreement::{Agreement, Placed, Version, with_value};
+use super::bridge::{Bridge, Translated, answer};
 use super::line::{Format, Part, sent, take, value, with};
 
 /// An end of the relay.
@@ -31,6 +32,10 @@ pub struct Relay {
     is_in_request: bool,
     /// The key that the program has asked the launcher for.
     asked: Option<String>,
+    /// For a program that may speak PMI-1 with a launcher that is spoken to in PMI-2.
+    bridge: Option<Bridge>,
+    /// True if the program speaks PMI-1.
+    speaks_lines: bool,
     /// True if the program has used PMI.
     has_begun: bool,
 }
@@ -41,6 +46,7 @@ impl Relay {
         let withholds_mapping = !agreement.replace_mapping();
         let placed = agreement.placed.as_ref();
         let old_ranks = placed.map(|placed| placed.order.old_ranks()).unwrap_or_default();
+        let bridge = (agreement.version == Version::Two).then(Bridge::default);
         Self {
             agreement,
             old_ranks,
@@ -50,6 +56,8 @@ impl Relay {
             is_opaque: [false; 2],
             is_in_request: false,
             asked: None,
+            bridge,
+            speaks_lines: false,
             has_begun: false,
         }
     }
@@ -85,7 +93,11 @@ impl Relay {
         self.pass(End::Launcher, &received);
         let is_unused = !self.has_begun && !self.agreement.answers.is_empty();
         if is_unused {
-            self.pass(End::Launcher, b"cmd=finalize\n");
+            let last = match self.agreement.version {
+                Version::One => "cmd=finalize",
+                Version::Two => "cmd=finalize;",
+            };
+            self.pass(End::Launcher, &sent(self.agreement.version.format(), last.as_bytes()));
         }
         is_unused
     }
@@ -106,6 +118,9 @@ impl Relay {
 
     fn take_request(&mut self, format: Format, bytes: &[u8], raw: Vec<u8>) {
         let text = std::str::from_utf8(bytes).unwrap_or_default();
+        if format == Format::Line && self.bridge.is_some() {
+            return self.take_line(text);
+        }
         let is_part = self.is_in_request;
         if format == Format::Line {
             self.is_in_request = (is_part || text.starts_with("mcmd=")) && text != "endcmd";
@@ -119,10 +134,33 @@ impl Relay {
         self.pass(to, &message);
     }
 
+    /// Takes a line for a launcher that is spoken to in PMI-2.
+    fn take_line(&mut self, text: &str) {
+        let Some(mut bridge) = self.bridge.take() else { return };
+        if text.starts_with("cmd=init ") {
+            self.speaks_lines = text != Version::Two.init();
+        }
+        let known = if bridge.is_in_command() { None } else { self.answer(Format::Line, text) };
+        match known.map_or_else(|| bridge.request(text), Translated::Answer) {
+            Translated::Answer(line) => {
+                self.pass(End::Program, &sent(Format::Line, line.as_bytes()))
+            }
+            Translated::Message(message) => {
+                self.pass(End::Launcher, &sent(Format::Counted, message.as_bytes()));
+            }
+            Translated::Nothing => {}
+        }
+        self.bridge = Some(bridge);
+    }
+
     /// The answer to a request that the launcher need not see.
     fn answer(&self, format: Format, text: &str) -> Option<String> {
         if format == Format::Counted {
-            return None;
+            let command = text.split(';').next()?;
+            let known = self.agreement.answers.iter().find(|(request, _)| request == command);
+            return known.map(|(_, answer)| {
+                self.translate_answer(format, answer).unwrap_or_else(|| answer.clone())
+            });
         }
         if let Some((_, answer)) = self.agreement.answers.iter().find(|(line, _)| line == text) {
             return Some(answer.clone());
@@ -162,6 +200,12 @@ impl Relay {
 
     fn take_answer(&mut self, format: Format, bytes: &[u8], raw: Vec<u8>) {
         let text = std::str::from_utf8(bytes).unwrap_or_default();
+        if self.speaks_lines && format == Format::Counted {
+            if let Some(line) = answer(text) {
+                self.pass(End::Program, &sent(Format::Line, line.as_bytes()));
+            }
+            return;
+        }
         let changed = self.translate_answer(format, text);
         if format == Format::Line {
             self.asked = None;

@@ -1,15 +1,21 @@
 use cartograph_shim::splitmix::mix;
 
 use super::*;
-use crate::pmi::agreement::agree;
+use crate::pmi::agreement::{Version, agree};
 use crate::pmi::fake::Job;
 use crate::pmi::mapping::Mapping;
 use crate::pmi::order::Order;
 
 /// The relays of a job with this mapping, whose processes get these ranks.
 fn relays(mapping: &str, order: &Order) -> Vec<Relay> {
+    relays_by(Version::One, mapping, order)
+}
+
+/// The same if processes speak this version of PMI with the launcher.
+fn relays_by(version: Version, mapping: &str, order: &Order) -> Vec<Relay> {
     let orders = vec![Some(order.clone()); order.size()];
-    let all = Job::new(mapping).run(orders, |server, size, order| agree(server, size, order));
+    let all = Job::new(mapping)
+        .run(orders, |server, process, order| agree(server, version, process, order));
     all.into_iter().map(|one| Relay::new(one.unwrap())).collect()
 }
 
@@ -104,7 +110,6 @@ fn requests_have_the_ranks_of_the_launcher() {
 #[test]
 fn messages_of_pmi_2_have_the_right_ranks() {
     let mut relay = of_four();
-    let counted = |text: &str| format!("{:6}{text}", text.len());
     for (from, before, after) in [
         (End::Program, "cmd=fullinit;pmirank=2;threaded=F;", "cmd=fullinit;pmirank=1;threaded=F;"),
         (End::Program, "cmd=kvs-get;jobid=a;srcid=1;key=b;", "cmd=kvs-get;jobid=a;srcid=2;key=b;"),
@@ -129,6 +134,70 @@ fn messages_of_pmi_2_have_the_right_ranks() {
     }
 }
 
+fn counted(text: &str) -> String {
+    format!("{:6}{text}", text.len())
+}
+
+#[test]
+fn a_program_of_either_version_learns_its_rank_from_a_launcher_of_pmi_2() {
+    let new = || relays_by(Version::Two, "(vector,(0,2,2))", &order()).remove(1);
+    let mut relay = new();
+    let answers = |text: String| (text, String::new());
+    let begin = "cmd=init pmi_version=2 pmi_subversion=0\n";
+    let begun = "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n".to_owned();
+    assert_eq!(passed(&mut relay, End::Program, begin), answers(begun));
+    let full = counted("cmd=fullinit;pmijobid=kvs;pmirank=2;threaded=TRUE;");
+    let rank = counted("cmd=fullinit-response;rc=0;rank=2;size=4;appnum=-1;");
+    assert_eq!(passed(&mut relay, End::Program, &full), answers(rank));
+    let put = counted("cmd=kvs-put;key=a;value=b;");
+    assert_eq!(passed(&mut relay, End::Program, &put), (String::new(), put));
+    let done = counted("cmd=kvs-put-response;rc=0;");
+    assert_eq!(passed(&mut relay, End::Launcher, &done).0, done);
+
+    let mut relay = new();
+    let all = [
+        (
+            "cmd=init pmi_version=1 pmi_subversion=1",
+            "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1",
+        ),
+        ("cmd=get_maxes", "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024"),
+        ("cmd=get_universe_size", "cmd=universe_size rc=0 size=4"),
+        ("cmd=get_appnum", "cmd=appnum rc=0 appnum=-1"),
+        ("cmd=get_my_kvsname", "cmd=my_kvsname rc=0 kvsname=kvs"),
+        (MAPPING.trim(), "cmd=get_result rc=0 value=(vector,(0,2,1),(0,2,1))"),
+        (
+            "cmd=init pmi_version=1 pmi_subversion=2",
+            "cmd=response_to_init rc=-1 pmi_version=2 pmi_subversion=0",
+        ),
+    ];
+    for (request, answer) in all {
+        let passed = passed(&mut relay, End::Program, &format!("{request}\n"));
+        assert_eq!(passed, answers(format!("{answer}\n")));
+    }
+    for (from, before, after) in [
+        (End::Program, "cmd=barrier_in\n".to_owned(), counted("cmd=kvs-fence;")),
+        (End::Launcher, counted("cmd=kvs-fence-response;rc=0;"), "cmd=barrier_out rc=0\n".into()),
+        // Arguments of a spawned program may look like requests.
+        (End::Program, "mcmd=spawn\nexecname=a\ncmd=get_maxes\n".into(), String::new()),
+        (
+            End::Program,
+            "endcmd\n".into(),
+            counted("cmd=spawn;ncmds=1;preputcount=0;subcmd=a;maxprocs=0;argc=0;infokeycount=0;"),
+        ),
+        (End::Launcher, counted("cmd=spawn-response;rc=0;"), "cmd=spawn_result rc=0\n".into()),
+    ] {
+        let (program, launcher) = passed(&mut relay, from, &before);
+        assert_eq!(program + &launcher, after);
+    }
+}
+
+#[test]
+fn a_program_without_mpi_ends_in_the_version_of_its_launcher() {
+    let mut relay = relays_by(Version::Two, "(vector,(0,2,2))", &order()).remove(1);
+    assert!(relay.program_ended());
+    assert_eq!(relay.unsent(End::Launcher), counted("cmd=finalize;").as_bytes());
+}
+
 #[test]
 fn a_mapping_that_is_too_long_is_replaced_by_names_of_hosts() {
     // Two nodes, and ranks on them without a pattern.
@@ -141,12 +210,17 @@ fn a_mapping_that_is_too_long_is_replaced_by_names_of_hosts() {
     let order = Order { new_ranks: by_node, node_of_rank: node_of_rank.clone(), pretends: false };
     assert!(order.mapping(&Mapping::parse(&launched, 400).unwrap()).text().len() > 1024);
     let mut relay = relays(&launched, &order).remove(7);
-    let (program, launcher) = passed(&mut relay, End::Program, MAPPING);
-    assert!(program.starts_with("cmd=get_result rc=-1 ") && launcher.is_empty());
-    for rank in [0, 5, 399] {
-        let ask = format!("cmd=get kvsname=kvs key=hostname[{rank}]\n");
-        let answer = format!("cmd=get_result rc=0 msg=success value=node{}\n", node_of_rank[rank]);
-        assert_eq!(passed(&mut relay, End::Program, &ask), (answer, String::new()));
+    let mut other = relays_by(Version::Two, &launched, &order).remove(7);
+    for (relay, missing, found) in
+        [(&mut relay, "rc=-1 ", "rc=0 msg=success"), (&mut other, "rc=1\n", "rc=0")]
+    {
+        let (program, launcher) = passed(relay, End::Program, MAPPING);
+        assert!(program.starts_with(&format!("cmd=get_result {missing}")) && launcher.is_empty());
+        for rank in [0, 5, 399] {
+            let ask = format!("cmd=get kvsname=kvs key=hostname[{rank}]\n");
+            let answer = format!("cmd=get_result {found} value=node{}\n", node_of_rank[rank]);
+            assert_eq!(passed(relay, End::Program, &ask), (answer, String::new()));
+        }
     }
     // The launcher's own mapping is not withheld from programs that are not placed.
     let unplaced = Agreement { placed: None, ..relay.agreement.clone() };
