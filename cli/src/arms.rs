@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cartograph_core::launcher::{Format, LauncherKind, Line, Placement};
 use cartograph_core::learn::Gain;
 use cartograph_core::machine::Machine;
-use cartograph_core::pmi::Order;
+use cartograph_core::pmi::{Order, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::binding::{self, Binding};
@@ -28,8 +28,8 @@ const WITHOUT: &str = r#"[ -x "$1" ] || shift "$0"; exec "$@""#;
 pub(crate) enum Means {
     /// The launcher of this command line places them with a rank file.
     Launcher(Box<(Line, Placement)>),
-    /// Relays give processes other ranks than the launcher.
-    Relays,
+    /// Relays give processes other ranks than the launcher, with which they speak this version of PMI.
+    Relays(Version),
 }
 
 impl Means {
@@ -39,10 +39,15 @@ impl Means {
     ///
     /// Why there are none.
     pub(crate) fn of(line: &Line, mpi: &str) -> core::result::Result<Self, String> {
-        if line.takes_relays() {
-            return Ok(Self::Relays);
+        let variable = |name: &str| env::var(name).ok();
+        if line.takes_relays(variable) {
+            let is_srun = line.launcher.kind == LauncherKind::Srun;
+            return match line.check_streams(variable) {
+                Ok(()) => Ok(Self::Relays(if is_srun { Version::Two } else { Version::One })),
+                Err(why) => Err(why.to_string()),
+            };
         }
-        let placement = line.placement(mpi, |name| env::var(name).ok());
+        let placement = line.placement(mpi, variable);
         let placement = placement.map_err(|why| why.to_string())?;
         Ok(Self::Launcher(Box::new((line.clone(), placement))))
     }
@@ -51,7 +56,7 @@ impl Means {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Launcher(by) => by.1.format.name(),
-            Self::Relays => "relays",
+            Self::Relays(_) => "relays",
         }
     }
 
@@ -59,7 +64,7 @@ impl Means {
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Launcher(_) => format!("the launcher, with a rank file ({})", self.name()),
-            Self::Relays => "relays between processes and launcher".to_owned(),
+            Self::Relays(_) => "relays between processes and launcher".to_owned(),
         }
     }
 }
@@ -129,7 +134,7 @@ impl Arm {
     pub(crate) fn by(self, means: &Means, machine: &Machine) -> Option<Self> {
         match means {
             Means::Launcher(_) => Some(self),
-            Means::Relays => {
+            Means::Relays(_) => {
                 let node_of = order(machine, &self.node_of)?.node_of_rank;
                 Some(Self { node_of, ..self })
             }
@@ -207,13 +212,16 @@ impl Placer {
         file: &Path,
     ) -> Result<core::result::Result<Start, String>> {
         match &self.means {
-            Means::Relays => {
+            Means::Relays(version) => {
                 let Some(order) = order(machine, &arm.node_of) else {
                     return Ok(Err("a node has too few processes for it".to_owned()));
                 };
                 output::write(file, &order.text())?;
                 let mut start = Start::of(self.launch.clone());
                 start.options.extend(["--relay".into(), file.into()]);
+                if *version != Version::default() {
+                    start.options.extend(["--pmi".into(), version.number().into()]);
+                }
                 Ok(Ok(start))
             }
             Means::Launcher(by) => self.with_rank_file(by, arm, names, file),

@@ -4,34 +4,41 @@ use std::env;
 use std::thread::sleep;
 use std::time::Duration;
 
+use cartograph_core::pmi::Version;
+use cartograph_core::pmi::line::{Format, sent};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
 
 /// A server that does not answer keeps the process for 1,000 of these.
 const WAIT: Duration = Duration::from_millis(5);
 
-/// Asks the launcher to end the job, if it speaks PMI-1: Hydra, or Slurm with pmi2. Others end it when a process fails,
+/// Asks the launcher to end the job, if it speaks this version of PMI: Hydra, or Slurm with pmi2. Others end it when a process fails,
 /// but Hydra lets the other processes wait in MPI_Init for one that ended before. Nothing helps if this fails.
-pub(super) fn abort_job(code: u8) {
+pub(super) fn abort_job(version: Version, code: u8) {
     let socket = env::var("PMI_FD").ok().and_then(|number| number.parse().ok());
     if let Some(socket) = socket {
-        ask(socket, code);
+        ask(socket, version, code);
     }
 }
 
 /// The same through a socket of this process.
-pub(super) fn ask(socket: i32, code: u8) {
-    let _ = try_ask(socket, code);
+pub(super) fn ask(socket: i32, version: Version, code: u8) {
+    let _ = try_ask(socket, version, code);
 }
 
-fn try_ask(socket: i32, code: u8) -> nix::Result<()> {
+fn try_ask(socket: i32, version: Version, code: u8) -> nix::Result<()> {
+    let tell = |format: Format, message: &str| {
+        send(socket, &sent(format, message.as_bytes()), MsgFlags::MSG_NOSIGNAL).map(drop)
+    };
     // It aborts only for a process that it knows.
-    send(socket, b"cmd=init pmi_version=1 pmi_subversion=1\n", MsgFlags::MSG_NOSIGNAL)?;
+    tell(Format::Line, version.init())?;
     let answers = || recv(socket, &mut [0; 256], MsgFlags::MSG_DONTWAIT) != Err(Errno::EAGAIN);
     (0..1000).find(|_| {
         sleep(WAIT);
         answers()
     });
-    let abort = format!("cmd=abort exitcode={code}\n");
-    send(socket, abort.as_bytes(), MsgFlags::MSG_NOSIGNAL).map(drop)
+    match version {
+        Version::One => tell(Format::Line, &format!("cmd=abort exitcode={code}")),
+        Version::Two => tell(Format::Counted, "cmd=abort;isworld=TRUE;msg=;"),
+    }
 }

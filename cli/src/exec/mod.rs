@@ -20,6 +20,7 @@ use cartograph_core::engine::policy::Policy;
 use cartograph_core::launcher;
 use cartograph_core::machine::{names_a_file, parse_sizes};
 use cartograph_core::mapping::Weights;
+use cartograph_core::pmi::Version;
 
 use crate::binding;
 use crate::help::{self, Known};
@@ -48,6 +49,10 @@ pub(crate) struct Arguments {
     /// A file with the rank of each process, for cartograph run under launchers with PMI-1 or PMI-2
     #[arg(long, value_name = "FILE", hide = true)]
     relay: Option<PathBuf>,
+    /// The version of PMI that the relay speaks with the launcher
+    #[arg(long, value_name = "VERSION", hide = true, requires = "relay", value_parser = checked_version,
+        default_value = "1")]
+    pmi: Version,
     /// A file with the CPUs of each rank, for cartograph run and tune
     #[arg(long, value_name = "FILE", hide = true)]
     cpus: Option<PathBuf>,
@@ -91,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Ex
     let exit = failure.tell();
     // Not for wrong usage: all processes fail, and the first one prints why.
     if [Failure::NOT_FOUND, Failure::NOT_RUN].contains(&code) {
-        abort::abort_job(code);
+        abort::abort_job(arguments.pmi, code);
     }
     exit
 }
@@ -126,7 +131,7 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
         word.map(|word| command.env(name, word));
     }
     let relay = match &arguments.relay {
-        Some(file) => relay::place(&mut command, &absolute(file))?,
+        Some(file) => relay::place(&mut command, arguments.pmi, &absolute(file))?,
         None => None,
     };
     if let Some(file) = &arguments.cpus {
@@ -134,7 +139,7 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     }
     let error = command.exec();
     if let Some(socket) = relay {
-        abort::ask(socket, Failure::NOT_RUN);
+        abort::ask(socket, Version::One, Failure::NOT_RUN);
     }
     Err(Failure::new(format!("cannot run {}: {error}", first.display()))
         .with_code(Failure::NOT_RUN))
@@ -262,6 +267,11 @@ pub(crate) fn check_mpi(program: &OsStr) -> Result<()> {
 /// A value that the library accepts.
 fn checked_reorder(text: &str) -> core::result::Result<String, String> {
     text.parse::<Policy>().map(|_| text.to_owned())
+}
+
+/// The version of PMI with a number.
+fn checked_version(text: &str) -> core::result::Result<Version, String> {
+    Version::numbered(text).ok_or_else(|| "expected 1 or 2".to_owned())
 }
 
 /// Weights that the library accepts.

@@ -73,7 +73,9 @@ fn line(
     let prints = |launcher: &OsStr| printed(launcher, store, around);
     let (_, line) = Launch::read(command, None, prints).map_err(|failure| failure.text)?;
     let line = line.map_err(|why| why.to_string())?;
-    if line.allocates(|name| env::var_os(name).is_some()) {
+    // Relays need not know the nodes before the job.
+    let asks = !line.takes_relays(|name| env::var(name).ok());
+    if asks && line.allocates(|name| env::var_os(name).is_some()) {
         return Err(format!(
             "outside an allocation, the nodes of {} are unknown before the job; use it in a job script",
             line.launcher.name
@@ -112,7 +114,7 @@ fn lesson(
     around: &impl Surroundings,
 ) -> Result<(Start, Lesson), String> {
     let mut lesson = empty(arguments, line, store, around)?;
-    if line.takes_relays() {
+    if line.takes_relays(|name| env::var(name).ok()) {
         return with_relays::start(arguments.no_trial, line, lesson);
     }
     let nothing = || format!("{name}: no placement is predicted to help on these nodes");

@@ -34,7 +34,7 @@ fn file(traffic: &Traffic, machine: &Machine, means: &Means, devices: u32) -> St
     let traffic = serde_json::to_string(traffic).expect("all keys are strings");
     let command = fs::metadata("/proc/self/exe").ok();
     let command = command.map(|file| (file.len(), file.mtime(), file.mtime_nsec()));
-    let relays = matches!(means, Means::Relays);
+    let relays = matches!(means, Means::Relays(_));
     let text = format!("{traffic} {machine:?} {relays} {devices} {command:?}");
     format!("{FORECASTS}/{:016x}.json", digest(text.as_bytes()))
 }
@@ -54,6 +54,8 @@ fn is_right(arm: &Arm, machine: &Machine) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cartograph_core::pmi::Version;
+
     use super::*;
     use crate::arms::by_launcher;
 
@@ -87,7 +89,7 @@ mod tests {
         assert!(searched(&traffic, &machine, launcher));
         assert!(!searched(&traffic, &machine, launcher));
         assert!(searched(&traffic, &Machine::from_ids(&[0, 1, 0, 1]), launcher));
-        assert!(searched(&traffic, &machine, &Means::Relays));
+        assert!(searched(&traffic, &machine, &Means::Relays(Version::One)));
         assert!(searched_for(&traffic, &machine, launcher, 2));
         let mut other = Traffic::default();
         other.network = Some((1e-6, 1e9));

@@ -148,7 +148,12 @@ impl Jobs {
 fn a_job_runs_unchanged_if_its_launcher_cannot_place_ranks() {
     for (launcher, mpi, words, why) in [
         ("hydra", "MPICH Version: 4.0.2", "-pmi-port -n 16", "places ranks only without -pmi-port"),
-        ("srun", "MPICH Version: 4.0.2", "-n 16", "PMI-2 reports each rank on a separate node"),
+        (
+            "srun",
+            "MPICH Version: 4.0.2",
+            "-n 16",
+            "srun places ranks of this MPI only with --mpi=pmi2 or",
+        ),
     ] {
         let jobs = Jobs::under(launcher, mpi, words, &format!("unplaced-{launcher}"));
         let run = || {

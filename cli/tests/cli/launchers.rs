@@ -153,7 +153,7 @@ fn nothing_is_tried_if_the_launcher_cannot_place_ranks() {
             &[],
             ("srun", "MPICH Version: 4.0.2"),
             "-n 16".into(),
-            "PMI-2 reports each rank on a separate node",
+            "srun places ranks of this MPI only with --mpi=pmi2 or",
         ),
     ] {
         let text = tunes_with(variables, 1, launcher, &words, BY_PLACES);

@@ -7,6 +7,7 @@ mod jobs;
 mod launchers;
 mod places;
 mod plan;
+mod relays;
 mod report;
 mod reports;
 mod run;

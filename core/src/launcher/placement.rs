@@ -16,11 +16,12 @@ pub enum Obstacle {
     /// With PMI over a port, no relay can be between processes and launcher.
     #[error("{0} places ranks only without -pmi-port")]
     Port(&'static str),
-    /// With PMI-2, Slurm reports every process on a separate node to MPICH.
-    #[error(
-        "when srun places ranks, PMI-2 reports each rank on a separate node to MPICH; use --mpi=pmix"
-    )]
+    /// Processes learn their places through an unknown interface.
+    #[error("srun places ranks of this MPI only with --mpi=pmi2 or --mpi=pmix")]
     Management,
+    /// Files or input of single ranks would be those of other ranks.
+    #[error("{0} numbers files or input by the launcher's ranks, which relays change")]
+    Numbered(String),
 }
 
 /// How a launcher places ranks.
@@ -43,12 +44,82 @@ pub struct Passing {
     pub options: Vec<OsString>,
 }
 
+/// Options with files for the output and input of ranks, or with the ranks that read and write.
+const HYDRA_STREAMS: [&str; 3] = ["outfile-pattern", "errfile-pattern", "s"];
+const SRUN_STREAMS: [&str; 6] = ["o", "output", "e", "error", "i", "input"];
+
+/// The variables for these options of srun.
+const SRUN_MODES: [&str; 3] = ["SLURM_STDOUTMODE", "SLURM_STDERRMODE", "SLURM_STDINMODE"];
+
+/// True if this file or number depends on the rank: a rank other than 0, which no relay changes, or `%t` or `%r`, perhaps
+/// with a width.
+fn is_numbered(value: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let is_rank = |part: &str| part.trim_start_matches(is_digit).starts_with(['t', 'r']);
+    let is_list = value.starts_with(is_digit) && value.chars().all(|c| is_digit(c) || c == ',');
+    is_list && value != "0" || value.split('%').skip(1).any(is_rank)
+}
+
+/// Arguments with spaces between them.
+fn joined(words: &[OsString]) -> String {
+    words.join(OsStr::new(" ")).to_string_lossy().into_owned()
+}
+
 impl Line {
-    /// True if relays of PMI can give this launcher's processes other ranks: no file is needed then.
-    pub fn takes_relays(&self) -> bool {
+    /// True if relays of PMI can give this launcher's processes other ranks: no file is needed then. `environment` gives
+    /// the value of a variable.
+    pub fn takes_relays(&self, environment: impl Fn(&str) -> Option<String>) -> bool {
         let mut words = self.options.iter().flat_map(|given| &given.words);
-        matches!(self.launcher.kind, LauncherKind::Hydra | LauncherKind::IntelHydra)
-            && !words.any(|word| word == "-pmi-port")
+        match self.launcher.kind {
+            LauncherKind::Hydra | LauncherKind::IntelHydra => {
+                !words.any(|word| word == "-pmi-port")
+            }
+            LauncherKind::Srun => self.management(environment).as_deref() == Some("pmi2"),
+            _ => false,
+        }
+    }
+
+    /// The interface through which srun's processes learn their places, if the line or the environment says so.
+    fn management(&self, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let given = self.options.iter().rev().find(|given| given.role == Role::Management);
+        given
+            .and_then(|given| given.value.clone())
+            .or_else(|| self.set("SLURM_MPI_TYPE", environment))
+    }
+
+    /// The value of a variable: set by arguments before the launcher, or else by the environment.
+    fn set(&self, name: &str, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let words = self.before.iter().rev().filter_map(|word| word.to_str()?.split_once('='));
+        let found = words.into_iter().find(|(set, _)| *set == name);
+        found.map(|(_, value)| value.to_owned()).or_else(|| environment(name))
+    }
+
+    /// Checks that no option or variable gives a file or the input to single ranks: under a relay, another process has
+    /// the rank.
+    ///
+    /// # Errors
+    ///
+    /// [`Obstacle::Numbered`]
+    pub fn check_streams(
+        &self,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<(), Obstacle> {
+        let (options, variables) = match self.launcher.kind {
+            LauncherKind::Srun => (&SRUN_STREAMS[..], &SRUN_MODES[..]),
+            _ => (&HYDRA_STREAMS[..], &[][..]),
+        };
+        let is_stream = |given: &&Given| {
+            given.name.is_some_and(|name| options.contains(&name))
+                && given.value.as_deref().is_some_and(is_numbered)
+        };
+        if let Some(given) = self.options.iter().find(is_stream) {
+            return Err(Obstacle::Numbered(joined(&given.words)));
+        }
+        let set = |name: &&str| self.set(name, &environment).is_some_and(|set| is_numbered(&set));
+        match variables.iter().find(|name| set(name)) {
+            Some(name) => Err(Obstacle::Numbered((*name).to_owned())),
+            None => Ok(()),
+        }
     }
 
     /// How this line's launcher places the ranks of a program of this MPI with a file; `environment` gives the value of a
@@ -70,9 +141,7 @@ impl Line {
                 return Err(Obstacle::Port(self.launcher.name));
             }
             LauncherKind::Srun => {
-                let given = self.options.iter().find(|given| given.role == Role::Management);
-                let said = given.and_then(|given| given.value.clone());
-                let said = said.or_else(|| environment("SLURM_MPI_TYPE")).unwrap_or_default();
+                let said = self.management(&environment).unwrap_or_default();
                 if !mpi.contains("Open MPI") && !said.starts_with("pmix") {
                     return Err(Obstacle::Management);
                 }
@@ -94,14 +163,9 @@ impl Line {
             LauncherKind::Prterun => &["PRTE_MCA_", "OMPI_MCA_"],
             _ => &[],
         };
-        let set = |name: &str| {
-            let words = self.before.iter().rev().filter_map(|word| word.to_str()?.split_once('='));
-            let found = words.into_iter().find(|(set, _)| *set == name);
-            found.map(|(_, value)| value.to_owned()).or_else(|| environment(name))
-        };
         let names =
             starts.iter().flat_map(|start| MAPPING.iter().map(move |own| format!("{start}{own}")));
-        names.filter_map(|name| set(&name).map(|value| (name, value))).collect()
+        names.filter_map(|name| self.set(&name, &environment).map(|value| (name, value))).collect()
     }
 
     /// This line, changed so that the launcher places `processes` ranks with a rank file of this text. Options that it

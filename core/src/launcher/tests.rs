@@ -167,8 +167,8 @@ fn options_of_placement_are_removed() {
 fn obstacles_to_a_placement_are_named() {
     for (mpi, text, expected) in [
         (HYDRA4, "mpiexec -hosts a,b -pmi-port -n 4 ./app", "only without -pmi-port"),
-        (HYDRA5, "srun -n 4 ./app", "PMI-2 reports each rank"),
-        (HYDRA5, "srun -n 4 --mpi=pmi2 ./app", "PMI-2 reports each rank"),
+        (HYDRA5, "srun -n 4 ./app", "only with --mpi=pmi2 or --mpi=pmix"),
+        (HYDRA5, "srun -n 4 --mpi=none ./app", "only with --mpi=pmi2 or --mpi=pmix"),
         (HYDRA5, "jsrun -n 4 ./app", "jsrun has no option that places ranks"),
         (INTEL, "mpirun -pmi-port -n 4 ./app", "Intel MPI's mpiexec places ranks only without"),
     ] {
@@ -189,9 +189,34 @@ fn relays_place_ranks_only_where_pmi_is_a_socket() {
         (HYDRA5, "mpiexec -pmi-port -n 4 ./app", false),
         (INTEL, "mpirun -n 4 ./app -pmi-port", true),
         (ORTE, "mpirun -n 4 ./app", false),
-        (HYDRA4, "srun --mpi=pmi2 -n 4 ./app", false),
+        (HYDRA4, "srun --mpi=pmi2 -n 4 ./app", true),
+        (HYDRA4, "srun --mpi=pmi2 --mpi pmix -n 4 ./app", false),
+        (HYDRA4, "env SLURM_MPI_TYPE=pmi2 srun -n 4 ./app", true),
+        (HYDRA4, "srun -n 4 ./app", false),
     ] {
-        assert_eq!(read(text, mpi).unwrap().takes_relays(), expected, "{text}");
+        assert_eq!(read(text, mpi).unwrap().takes_relays(|_| None), expected, "{text}");
+    }
+    let line = read("srun -n 4 ./app", HYDRA4).unwrap();
+    let variable = |name: &str| (name == "SLURM_MPI_TYPE").then(|| "pmi2".to_owned());
+    assert!(line.takes_relays(variable));
+}
+
+#[test]
+fn files_and_input_of_single_ranks_are_found() {
+    for (mpi, text, expected) in [
+        (HYDRA4, "mpiexec -outfile-pattern out.%r -n 4 ./app", "-outfile-pattern out.%r numbers"),
+        (HYDRA4, "mpiexec -outfile-pattern out.%h -errfile-pattern e%r -n 4 ./app", "e%r numbers"),
+        (HYDRA4, "mpiexec -s 2 -n 4 ./app", "-s 2 numbers"),
+        (HYDRA4, "mpiexec -s all -n 4 ./app -s 2", ""),
+        ("", "srun -o out.%j.%4t -n 4 ./app", "-o out.%j.%4t numbers"),
+        ("", "srun --input=in.%t -n 4 ./app", "--input=in.%t numbers"),
+        ("", "srun -i3 -n 4 ./app", "-i3 numbers"),
+        ("", "srun -i 0 -o out.%j.%n -e none -n 4 ./app", ""),
+        ("", "env SLURM_STDINMODE=1 srun -n 4 ./app", "SLURM_STDINMODE numbers"),
+    ] {
+        let found = read(text, mpi).unwrap().check_streams(|_| None);
+        let found = found.map_or_else(|why| why.to_string(), |()| String::new());
+        assert!(found.contains(expected) && expected.is_empty() == found.is_empty(), "{found}");
     }
 }
 

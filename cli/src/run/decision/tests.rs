@@ -285,6 +285,27 @@ fn relays_need_nothing_before_the_job() {
 }
 
 #[test]
+fn srun_with_pmi_2_takes_relays_on_part_of_an_allocation_and_outside() {
+    for (line, numbered) in [
+        ("@srun --mpi=pmi2 -N 2 -n 16 @program", "@srun --mpi=pmi2 -o out.%t -N 2 -n 16 @program"),
+        (
+            "env SLURM_MPI_TYPE=pmi2 @srun -n 16 @program",
+            "env SLURM_MPI_TYPE=pmi2 @srun -i 1 -n 16 @program",
+        ),
+    ] {
+        let (bench, around) = (Bench::new(), Around::default());
+        assert!(bench.decide(line, &around).lesson.unwrap().relayed.is_some());
+        bench.record(line, 4);
+        let words = bench.decide(line, &around).words;
+        let has = |pair: [&str; 2]| words.windows(2).any(|words| words == pair);
+        assert!(words.iter().any(|word| word == "--relay") && has(["--pmi", "2"]), "{words:?}");
+        // Another process would have the file or the input of a rank.
+        runs_unchanged(bench.decide(numbered, &around), "numbers files or input");
+        assert_eq!(around.asked.get(), 0);
+    }
+}
+
+#[test]
 fn the_first_job_with_more_processes_is_placed_as_others_predict_and_recorded() {
     let around = || Around { ranks: 32, ..Around::default() };
     let hosts: Vec<String> = (0..8).map(|node| format!("n{node}:4")).collect();
