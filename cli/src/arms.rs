@@ -171,6 +171,11 @@ pub(crate) fn order(machine: &Machine, node_of: &[u32]) -> Option<Order> {
     Some(Order { new_ranks, node_of_rank, pretends: false })
 }
 
+/// The options of `cartograph exec` for relays with the order in a file.
+pub(crate) fn relay_options(version: Version, file: &Path) -> [OsString; 4] {
+    ["--relay".into(), file.into(), "--pmi".into(), version.number().into()]
+}
+
 /// Starts a command in different placements.
 pub(crate) struct Placer {
     launch: Launch,
@@ -218,10 +223,7 @@ impl Placer {
                 };
                 output::write(file, &order.text())?;
                 let mut start = Start::of(self.launch.clone());
-                start.options.extend(["--relay".into(), file.into()]);
-                if *version != Version::default() {
-                    start.options.extend(["--pmi".into(), version.number().into()]);
-                }
+                start.options.extend(relay_options(*version, file));
                 Ok(Ok(start))
             }
             Means::Launcher(by) => self.with_rank_file(by, arm, names, file),

@@ -7,10 +7,10 @@ use std::path::Path;
 use cartograph_core::launcher::Line;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Csr, Options, Scramble, plan_graph};
-use cartograph_core::pmi::Order;
+use cartograph_core::pmi::{Order, Version};
 
 use super::rounds::{Difference, Outcome, TrialRuns};
-use crate::arms::{Arm, Means, Placer, order};
+use crate::arms::{Arm, Means, Placer, order, relay_options};
 use crate::output::{self, Failure, Result};
 use crate::places::Places;
 use crate::runs::command::Launch;
@@ -70,10 +70,11 @@ fn starts(
     };
     let off = ["--reorder".into(), "off".into()];
     if names.len() < 2 {
-        if !line.takes_relays() {
+        // In PMI-2, processes share attributes of their node, which cannot be pretended.
+        let Means::Relays(version @ Version::One) = means else {
             let why = "all processes are on one node, and only relays can pretend others";
             return Ok(Err(why.to_owned()));
-        }
+        };
         let ranks = machine.ranks();
         let machine = Machine::blocks(&[ranks.div_ceil(2), ranks / 2]);
         let orders = (1..=ORDERS).map(|seed| moved(&machine, seed));
@@ -86,7 +87,7 @@ fn starts(
             let Some(order) = order(&machine, &node_of) else { continue };
             let file = directory.join(format!("order-{number}"));
             output::write(&file, &Order { pretends: true, ..order }.text())?;
-            let options = [&off[..], &["--relay".into(), file.into()]].concat();
+            let options = [&off[..], &relay_options(version, &file)].concat();
             starts.push((shown, launch.under_exec(None, &options)?));
         }
         return Ok(Ok((starts, true)));
