@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use crate::jobs::LAUNCHER;
 use crate::tune::{Bench, has};
 use crate::tuning::NOTED;
 
@@ -45,7 +46,8 @@ fn tunes_with(
     }
     let stub = fs::read_to_string(format!("{STUBS}/{launcher}")).unwrap();
     let command = if launcher == "srun" { launcher } else { "mpiexec" };
-    let stub = bench.script(command, stub.trim_start_matches("#!/bin/sh\n"));
+    let stub = [LAUNCHER, stub.trim_start_matches("#!/bin/sh\n")].concat();
+    let stub = bench.script(command, &stub);
     fs::write(bench.directory.join("here/hosts"), "n0:4\nn1:4\nn2:4\nn3:4\n").unwrap();
     let mut tune = bench.tuning("--runs 3");
     let version = mpi.rsplit(' ').next().unwrap();
@@ -77,6 +79,7 @@ fn options_that_place_ranks_are_removed() {
         (PRTERUN, format!("--bind-to numa --host {HOSTS} -n 16"), ".ranks --bind-to none --host"),
         (PRTERUN, format!("--prtemca rmaps seq --host {HOSTS} -n 16"), " -n 16 PROGRAM"),
         (PRTERUN, format!("--map-by slot --host {HOSTS} -n 16"), "--map-by rankfile:file="),
+        (PRTERUN, format!("--map-by ppr:4:node:PE=2 --host {HOSTS}"), "--map-by rankfile:file="),
         (PRTERUN, format!("--bynode --host {HOSTS} -n 16"), " --host n0:4"),
         (
             PRTERUN,
@@ -117,6 +120,7 @@ fn variables_that_place_ranks_are_unset() {
         (ORTERUN, "OMPI_MCA_rmaps_base_mapping_policy", "slot", " --rankfile "),
         (ORTERUN, "OMPI_MCA_rmaps_base_mapping_policy", "core:OVERSUBSCRIBE", " --oversubscribe "),
         (ORTERUN, "OMPI_MCA_rmaps_base_n_pernode", "4", " --rankfile "),
+        (ORTERUN, "OMPI_MCA_rmaps_base_mapping_policy", "slot:PE=2", " --rankfile "),
         (PRTERUN, "PRTE_MCA_rmaps", "seq", " --map-by rankfile:file="),
     ] {
         let words = format!("--host {HOSTS} -n 16");
@@ -129,34 +133,19 @@ fn variables_that_place_ranks_are_unset() {
 
 #[test]
 fn nothing_is_tried_if_the_launcher_cannot_place_ranks() {
-    let hosts = format!("--host {HOSTS} -n 16");
-    for (variables, launcher, words, why) in [
+    for (launcher, words, why) in [
         (
-            &[][..],
             HYDRA4,
             format!("-pmi-port -launcher fork -hosts {HOSTS} -n 16"),
             "MPICH's mpiexec places ranks only without -pmi-port",
         ),
         (
-            &[],
-            PRTERUN,
-            format!("--map-by ppr:4:node:PE=2 --host {HOSTS}"),
-            "--map-by ppr:4:node:PE=2 sets the cores of ranks",
-        ),
-        (
-            &[("OMPI_MCA_rmaps_base_mapping_policy", "slot:PE=2")],
-            ORTERUN,
-            hosts,
-            "OMPI_MCA_rmaps_base_mapping_policy=slot:PE=2 sets the cores of ranks",
-        ),
-        (
-            &[],
             ("srun", "MPICH Version: 4.0.2"),
             "-n 16".into(),
             "srun places ranks of this MPI only with --mpi=pmi2 or",
         ),
     ] {
-        let text = tunes_with(variables, 1, launcher, &words, BY_PLACES);
+        let text = tunes(1, launcher, &words, BY_PLACES);
         has(&text, "ranks cannot be placed: ");
         // The forecast shows what is lost.
         has(&text, "predicted time of ");
