@@ -263,6 +263,23 @@ fn the_first_job_is_recorded_and_the_second_is_placed_once_the_launcher_follows(
 }
 
 #[test]
+fn processes_that_get_their_ranks_from_their_mpi_are_not_asked_for_them() {
+    let around = Around { rank_files: RankFiles::Ignored, ..Around::default() };
+    let bench = Bench::new();
+    bench.record(LINE, 4);
+    let first = bench.decide(&format!("{LINE} other"), &around).lesson.unwrap();
+    let is_cray = |entry: &mut Entry| entry.mpi = "CRAY MPICH version 8.1".into();
+    first.store.update(&first.key, 16, is_cray).unwrap();
+    drop(first);
+    let asked = around.asked.get();
+    let placed = bench.decide(LINE, &around);
+    let is_file = |word: &OsString| word.to_string_lossy().contains("MPICH_RANK_REORDER_FILE=");
+    assert!(placed.words.iter().any(is_file), "{:?}", placed.words);
+    // Only for the places of its processes.
+    assert_eq!(around.asked.get(), asked + 1);
+}
+
+#[test]
 fn nothing_is_placed_if_neighbors_share_nodes() {
     // Chains of neighbors, and no messages at all.
     for apart in [1, 16] {
