@@ -57,10 +57,25 @@ pub(crate) fn graph(recording: &Recording) -> (Csr, &'static str) {
 
 /// The number of devices by which ranks choose theirs, as far as this run in the default order tells; 0 if they do not.
 pub(crate) fn limit(recording: &Recording) -> u32 {
-    let Some((machine, _)) = machine_of(recording) else { return 0 };
     let mut devices = Devices::default();
-    devices.note(recording, machine.nodes(), "");
+    if recording.missing() == 0 {
+        let (node_of, _) = nodes(recording);
+        devices.note(recording, &node_of, "");
+    }
     devices.limit()
+}
+
+/// The node of each process that wrote a part, numbered in the order of their first ranks, and the names of the nodes.
+fn nodes(recording: &Recording) -> (Vec<u32>, Vec<String>) {
+    let mut names: Vec<String> = Vec::new();
+    let mut known = HashMap::new();
+    let node_of = |host: &NodeIdentity| {
+        *known.entry(host.name.clone()).or_insert_with(|| {
+            names.push(host.name.clone());
+            names.len() as u32 - 1
+        })
+    };
+    (recording.hosts.values().map(node_of).collect(), names)
 }
 
 /// The machine on which the processes ran, with the names of the nodes and the switches reported by the launcher;
@@ -69,15 +84,8 @@ pub(crate) fn machine_of(recording: &Recording) -> Option<(Machine, Vec<String>)
     if recording.missing() > 0 {
         return None;
     }
-    let mut names: Vec<String> = Vec::new();
-    let mut known = HashMap::new();
-    let node_of = |host: &NodeIdentity| {
-        *known.entry(host.name.clone()).or_insert_with(|| {
-            names.push(host.name.clone());
-            names.len() as u64 - 1
-        })
-    };
-    let machine = Machine::from_ids(&recording.hosts.values().map(node_of).collect::<Vec<_>>());
+    let (node_of, names) = nodes(recording);
+    let machine = Machine::from_ids(&node_of.into_iter().map(u64::from).collect::<Vec<_>>());
     let address = |host: &NodeIdentity| match &host.address {
         None => ReportedAddress::Nothing,
         Some(Address { path, pattern }) => ReportedAddress::slurm(Some(path), Some(pattern)),
