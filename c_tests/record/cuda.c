@@ -1,5 +1,5 @@
-/* A library with the functions of CUDA's driver, or with HIP those of HIP, that the recorder asks. test_use_device makes a
- * process use a device of two. Before that, the functions return errors, as if nothing were initialized. */
+/* A library with the functions of CUDA's driver that the recorder calls. test_use_device makes a process use one of two
+ * devices, as the current one of its thread or not. Before that, the functions return errors, as if nothing were initialized. */
 #include <stdio.h>
 
 enum { DEVICES = 2, SUCCESS = 0, NOT_INITIALIZED = 3, NO_CONTEXT = 201 };
@@ -12,7 +12,7 @@ void test_use_device(int number, int current)
     is_current = current;
 }
 
-static int get(int *number)
+int cuCtxGetDevice(int *number)
 {
     if (used < 0)
         return NOT_INITIALIZED;
@@ -20,47 +20,16 @@ static int get(int *number)
     return is_current ? SUCCESS : NO_CONTEXT;
 }
 
-static int count(int *number)
+int cuDeviceGetCount(int *number)
 {
     *number = DEVICES;
     return used < 0 ? NOT_INITIALIZED : SUCCESS;
 }
 
-static int bus(char *text, int room, int number)
+int cuDeviceGetPCIBusId(char *text, int room, int number)
 {
     snprintf(text, (size_t)room, "0000:%02x:00.0", number + 1);
     return SUCCESS;
-}
-
-#ifdef HIP
-int hipGetDevice(int *number)
-{
-    return get(number);
-}
-
-int hipGetDeviceCount(int *number)
-{
-    return count(number);
-}
-
-int hipDeviceGetPCIBusId(char *text, int room, int number)
-{
-    return bus(text, room, number);
-}
-#else
-int cuCtxGetDevice(int *number)
-{
-    return get(number);
-}
-
-int cuDeviceGetCount(int *number)
-{
-    return count(number);
-}
-
-int cuDeviceGetPCIBusId(char *text, int room, int number)
-{
-    return bus(text, room, number);
 }
 
 int cuDevicePrimaryCtxGetState(int number, unsigned *flags, int *active)
@@ -69,4 +38,3 @@ int cuDevicePrimaryCtxGetState(int number, unsigned *flags, int *active)
     *active = number == used;
     return SUCCESS;
 }
-#endif

@@ -3,13 +3,12 @@
 
 int main(int argc, char **argv)
 {
-    int on_node, of_node;
+    int of_node;
     double *own, wrong = 0.0;
     MPI_Comm node;
     MPI_Win win;
     start(&argc, &argv);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &on_node);
     MPI_Comm_size(node, &of_node);
     MPI_Win_allocate_shared(sizeof *own, sizeof *own, MPI_INFO_NULL, node, &own, &win);
     MPI_Win_lock_all(0, win);

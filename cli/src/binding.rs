@@ -118,7 +118,7 @@ fn set(list: &str) -> nix::Result<()> {
         return Ok(());
     }
     sched_setaffinity(this, &wanted)?;
-    // Linux leaves out those that the job may not use.
+    // Linux ignores CPUs that the job may not use.
     if sched_getaffinity(this)? != wanted {
         sched_setaffinity(this, &before)?;
         return Err(Errno::EINVAL);

@@ -83,7 +83,7 @@ impl Library {
             let found = unsafe { libc::dlsym(library, name.as_ptr()) };
             (!found.is_null()).then_some(found)
         };
-        // SAFETY: the functions of these names are of these types.
+        // SAFETY: the function of this name is of this type.
         let get_count: GetCount =
             unsafe { std::mem::transmute::<*mut c_void, GetCount>(find(self.get_count)?) };
         let mut visible = 0;
@@ -93,13 +93,13 @@ impl Library {
         }
         let visible = u32::try_from(visible).ok().filter(|count| (1..=MOST).contains(count))?;
         let number = self.of_thread(find).or_else(|| self.only_active(visible, find))?;
-        // SAFETY: as above.
+        // SAFETY: the function of this name is of this type.
         let get_bus: GetBus =
             unsafe { std::mem::transmute::<*mut c_void, GetBus>(find(self.get_bus)?) };
         let mut bus = [0 as c_char; BUS_ROOM];
         // One less than there is: a zero always follows.
         let room = BUS_ROOM as c_int - 1;
-        // SAFETY: as much room as is said.
+        // SAFETY: the array has more room than this.
         if unsafe { get_bus(bus.as_mut_ptr(), room, number) } != 0 {
             return None;
         }

@@ -12,8 +12,8 @@ use nix::sys::socket::{MsgFlags, recv, send};
 /// A server that does not answer keeps the process for 1,000 of these.
 const WAIT: Duration = Duration::from_millis(5);
 
-/// Asks the launcher to end the job, if it speaks this version of PMI: Hydra, or Slurm with pmi2. Others end it when a process fails,
-/// but Hydra lets the other processes wait in MPI_Init for one that ended before. Nothing helps if this fails.
+/// Asks the launcher to end the job, if it speaks this version of PMI: Hydra, or Slurm with pmi2. Others end it when a
+/// process fails, but Hydra lets the other processes wait in MPI_Init for one that ended before. Errors are ignored.
 pub(super) fn abort_job(version: Version, code: u8) {
     let socket = env::var("PMI_FD").ok().and_then(|number| number.parse().ok());
     if let Some(socket) = socket {

@@ -55,6 +55,7 @@ pub(super) fn all(
     machine: &Machine,
     options: &Options,
 ) -> Vec<Candidate> {
+    // Devices count at the end, in the names too.
     let searched = &options.with_devices(0);
     let now = Plan::identity(graph, machine, &options.distances, |_| 0);
     let size = recording.size as usize;
@@ -114,7 +115,7 @@ pub(crate) fn fewest_bytes(
     let plan = plan_graph(graph, machine, options);
     let grids = of_grids(recording, graph, machine, options, &plan);
     let plans = grids.into_iter().map(|one| one.plan).chain([plan]).collect();
-    keep_devices(graph, machine, Plan::least(plans, machine, options), options)
+    Plan::least(plans, machine, options)
 }
 
 /// The plans for the grids of all processes, with recorded weights: they are better than those for a graph, which

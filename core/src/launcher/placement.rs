@@ -79,7 +79,7 @@ impl Line {
         }
     }
 
-    /// The interface through which srun's processes learn their places, if the line or the environment says so.
+    /// The interface through which srun's processes learn their places, if an option or a variable sets it.
     fn management(&self, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
         let given = self.options.iter().rev().find(|given| given.role == Role::Management);
         given

@@ -41,7 +41,7 @@ impl Devices {
     }
 
     /// Notes the devices of a job, whose placement is empty in the default order. If more ranks of a node used one device
-    /// than in the default order, the result is the number of both.
+    /// than in the default order, the result is both numbers.
     pub fn note(
         &mut self,
         recording: &Recording,
@@ -122,7 +122,7 @@ mod tests {
         let by_place = |_, place: u32| place % 2;
         let mut devices = Devices::default();
         assert_eq!(devices.note(&job(&BLOCKS, by_place), &BLOCKS, ""), None);
-        // In the default order, nobody knows.
+        // In the default order, both rules choose the same devices.
         assert_eq!(devices.limit(), 2);
         assert_eq!(devices.note(&job(&EVEN, by_place), &EVEN, "even"), None);
         assert_eq!(devices.limit(), 0);

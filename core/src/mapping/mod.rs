@@ -20,4 +20,4 @@ pub use model::objective::Objective;
 pub use model::weights::{self, Weights};
 pub use objective::distances::{Distances, MOST_DISTANCE};
 pub use plan::{LevelCost, Options, Plan, Scramble};
-pub use search::{follow_cart, keep_devices, plan_graph, plan_grid, shares_devices};
+pub use search::{follow_cart, keep_devices, plan_graph, plan_grid};

@@ -13,7 +13,7 @@ use crate::mapping::plan::{Options, Plan};
 const TIME: f64 = 0.25;
 
 /// True if each node has equally many ranks of each remainder by `devices`, or one more of some.
-pub fn shares_devices(node_of: &[u32], devices: u32) -> bool {
+fn shares_devices(node_of: &[u32], devices: u32) -> bool {
     let nodes = node_of.iter().map(|node| *node as usize + 1).max().unwrap_or(0);
     let counts = Counts::new(node_of, nodes, devices.max(1) as usize);
     counts.counts.chunks(counts.devices).all(|counts| {

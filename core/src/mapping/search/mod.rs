@@ -16,7 +16,6 @@ mod subject;
 mod torus_placement;
 mod unknown_weights;
 
-pub use devices::shares_devices;
 pub use follow::follow_cart;
 
 use best::plan_by;

@@ -1,4 +1,4 @@
-//! Programs whose ranks choose devices by their numbers: what that costs a placement.
+//! The edges that a placement can save if ranks choose devices by their numbers.
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Grid, Options, plan_grid};
@@ -14,7 +14,7 @@ const CASES: [(&[usize], usize, &[u32]); 6] = [
     (&[16, 16, 16], 16, &[8, 4]),
 ];
 
-/// The edges between nodes relative to rank order, with all placements and with those that keep devices.
+/// The edges between nodes relative to rank order: in the best placement, and in the best one that keeps devices.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Devices by rank",
