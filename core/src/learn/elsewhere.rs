@@ -1,6 +1,6 @@
 //! Knowledge from elsewhere: from another user's jobs, or from jobs with another number of processes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cartograph_shim::splitmix::mix;
 use cartograph_traffic::Recording;
@@ -14,9 +14,13 @@ use crate::pmi::Mapping;
 
 impl Entry {
     /// The same knowledge for a user who has run none of these jobs: their times are experience, as on nodes of other
-    /// shapes, and prove nothing here.
+    /// shapes, and prove nothing here. Runs in a placement that was not compared teach nothing, and would keep a first
+    /// job from being placed.
     pub fn of_others(mut self) -> Self {
         let far = mix(u64::from(self.processes));
+        let own = self.runs.iter().filter(|run| run.order.is_empty() && !run.is_first);
+        let compared: HashSet<(u32, u64)> = own.map(|run| (run.kind, run.shape)).collect();
+        self.runs.retain(|run| run.order.is_empty() || compared.contains(&(run.kind, run.shape)));
         for run in &mut self.runs {
             (run.shape, run.nodes) = (mix(run.shape ^ far), 0);
         }

@@ -1,7 +1,7 @@
 use cartograph_traffic::{Count, Edge, Topology, Work};
 
 use super::*;
-use crate::learn::{Build, Guess, Past, Placement, Seen};
+use crate::learn::{Build, Conditions, Guess, Past, Placement, Seen};
 
 /// A program's first job with this grid and input, on nodes of four ranks.
 fn entry(dims: &[u32], digest: u64) -> Entry {
@@ -53,6 +53,25 @@ fn runs_of_others_are_experience_and_prove_nothing() {
     let build = Build { id: 9, place: 2 };
     assert_eq!(there.guess(Some(5), build).kinds, [0]);
     assert_eq!(Entry::parse(&there.json()), Ok(there));
+}
+
+#[test]
+fn a_first_job_elsewhere_is_placed_although_no_placement_was_compared() {
+    let mut known = entry(&[4, 4], 5);
+    known.add(Past { is_first: true, ..run("", 10.0) });
+    known.add(run("blocks", 5.0));
+    let blocks = [(Placement { kind: 0, order: "blocks".into() }, 1.9)];
+    let conditions = Conditions { shape: 7, ..Conditions::default() };
+    let choose = |entry: &Entry| {
+        let guess = entry.guess(Some(5), Build { id: 1, place: 2 });
+        entry.choose(&guess, &blocks, &conditions).arm
+    };
+    assert_eq!(choose(&known), 0, "its next job is compared");
+    let mut there = known.clone().of_others();
+    assert_eq!(choose(&there), 1);
+    there.add(run("blocks", 5.0));
+    assert_eq!(choose(&there), 0, "its second job is compared");
+    assert_eq!(choose(&known.at(36, Scaling::Strong).unwrap()), 1);
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub(crate) struct Cases {
     pub(crate) tried: Vec<Tried>,
     /// The runs of two processes with and without recording.
     pub(crate) recorded: Vec<Recorded>,
+    /// The programs whose knowledge carries over.
+    pub(crate) carried: Vec<Carried>,
     /// What each program prints.
     pub(crate) programs: HashMap<String, Program>,
 }
@@ -43,6 +45,17 @@ pub(crate) struct Case {
     pub(crate) processes: u32,
     /// The program and its arguments.
     pub(crate) line: String,
+}
+
+/// A program that is run with 16 and 12 processes.
+#[derive(Deserialize)]
+pub(crate) struct Carried {
+    pub(crate) title: String,
+    pub(crate) links: String,
+    /// The program and its arguments.
+    pub(crate) line: String,
+    /// The arguments with 12 processes, if they are others.
+    pub(crate) at_12: Option<String>,
 }
 
 /// A program for `cartograph try`.

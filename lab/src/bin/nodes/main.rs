@@ -4,6 +4,7 @@
 //! The results go to `lab/results`; the environment variables `REPETITIONS`, `RATE` of the links, and `ONLY`, a pattern
 //! of the titles of programs, change the measurements.
 
+mod carried;
 mod cases;
 mod exchanges;
 mod jobs;

@@ -16,7 +16,7 @@ use super::cases::{Case, Cases, Program, Tried};
 use super::measured::Measured;
 use super::network::Nodes;
 use super::tables::{ALONE, BYTES, LEARNS, REORDERED, TUNED, TURN, TURN_REORDERED};
-use super::{Outcome, jobs, repetitions, sequences, setting, tables, tool};
+use super::{Outcome, carried, jobs, repetitions, sequences, setting, tables, tool};
 
 const RECORDED: &str = "recorded";
 /// Seconds after which a run has failed.
@@ -275,10 +275,10 @@ pub(crate) fn programs(built: &str) -> Outcome {
     Ok(())
 }
 
-/// Measures jobs that learn and others, each first in half of the pairs; then those in circumstances that change, which
-/// have a table of their own.
+/// Measures jobs that learn and others, each first in half of the pairs; then jobs in circumstances that change, and jobs
+/// that start with what is known of others, which have tables of their own.
 pub(crate) fn jobs(built: &str) -> Outcome {
-    let Cases { control, mut cases, programs, .. } = Cases::read()?;
+    let Cases { control, mut cases, carried, programs, .. } = Cases::read()?;
     cases.insert(0, control);
     let nodes = nodes()?;
     let all = each(&nodes, built, &cases, &programs, &|run| {
@@ -297,9 +297,12 @@ pub(crate) fn jobs(built: &str) -> Outcome {
         Ok(())
     })?;
     let mut changing = Measured::default();
-    sequences::measure(&nodes, &Places::new(built)?, &programs["halo"], &mut changing)?;
+    let places = Places::new(built)?;
+    sequences::measure(&nodes, &places, &programs["halo"], &mut changing)?;
+    let mut carrying = Measured::default();
+    carried::measure(&nodes, &places, &programs, &carried, &mut carrying)?;
     let known = cartograph_lab::File::read(&directory().join("programs.json"))?;
-    let tables = [jobs::table(&all, &known), jobs::changing(&changing)];
+    let tables = [jobs::table(&all, &known), jobs::changing(&changing), carried::table(&carrying)];
     let tables: Vec<Table> = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
     if tables.is_empty() {
         return Err(NONE.into());
