@@ -94,7 +94,7 @@ lab-instances:
 	@ls -lh $(BUILD)/cartograph-instances.tar.gz
 
 ## make lab-quality [SECTION=everyday|grids|weights|levels|tori|costs|devices|graphs|patterns]  measures the quality of mappings, for lab/results
-# Only this needs SharedMap, in a separate environment.
+# Only this needs SharedMap and KaHIP, in a separate environment.
 lab-quality:
 	mkdir -p $(BUILD)
 	[ -x $(BUILD)/rivals/bin/python ] || python3 -m venv $(BUILD)/rivals
@@ -113,6 +113,12 @@ lab-cluster:
 	@$(MAKE) -s --no-print-directory lib HOST=openmpi
 	$(NODES) $(or $(SECTION),cluster)
 	@$(MAKE) -s --no-print-directory lab-results
+
+## make lab-collectives                 every collective of Open MPI 5 on four nodes, with ranks in several orders; needs root
+lab-collectives:
+	@scripts/setup.sh openmpi5 $(NETWORK)
+	@$(MAKE) -s --no-print-directory lib tool HOST=openmpi5
+	$(NODES) collectives
 
 ## make lab-slurm                       levels, rank files, relays and recordings under a real Slurm of eight daemons here; needs root
 lab-slurm:

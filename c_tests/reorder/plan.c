@@ -1,7 +1,7 @@
 /* cartograph_plan: the ranks that constructors would give, without MPI; its errors; several threads at once.
  *
- * For 16 processes, four on each of four nodes. If the program is not linked with Cartograph, it finds the function as
- * any name of a preloaded library. */
+ * For 16 processes, four on each of four nodes; without the argument "ranks", for one, which checks all of the
+ * function. If the program is not linked with Cartograph, it finds the function as any name of a preloaded library. */
 #define _GNU_SOURCE
 #include "../../include/cartograph.h"
 #include "../check.h"
@@ -208,9 +208,11 @@ int main(int argc, char **argv)
         places[p] = p / SIDE;
     connect();
     int initialized = 1;
-    check_plans();
-    check_errors();
-    check_threads();
+    if (argc < 2 || strcmp(argv[1], "ranks") != 0) {
+        check_plans();
+        check_errors();
+        check_threads();
+    }
     MPI_Initialized(&initialized);
     CHECK(!initialized);
 

@@ -18,7 +18,7 @@ const VARIABLE: &str = "CARTOGRAPH_RECORD_LIMITED";
 /// and before it stops.
 const FRACTIONS: [u64; 3] = [200, 140, 100];
 
-/// The ticks, some milliseconds, that it may take before each of these in any job: most programs send much at the start.
+/// The recorder may take this many ticks (some milliseconds) before a limit applies: most programs send much at the start.
 const FREE: u64 = 15_000_000;
 
 /// The most ticks of a call that count as its cost: if there are more, the process was interrupted.

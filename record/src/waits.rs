@@ -125,7 +125,7 @@ macro_rules! wrap_waits {
 
             #[inline(always)]
             unsafe fn call(next: &Next, $($arg: $ty),*) -> c_int {
-                // SAFETY: every function of this name is of this type: it is what mpi.h declares.
+                // SAFETY: mpi.h declares the function of this name with this type.
                 let next: Function = unsafe { std::mem::transmute(next.get()) };
                 let Some(outermost) = outermost::enter(Kind::Receive) else {
                     // SAFETY: the caller keeps the standard's contract for this call.

@@ -42,8 +42,8 @@ impl<const N: usize> Sentinels<N> {
             && self.all.iter().any(|one| one.load(Ordering::Relaxed) == address)
     }
 
-    /// Gets all of them from `find`; null is a sentinel in C (SMPI's `MPI_UNWEIGHTED`), and marks a missing one in
-    /// Fortran.
+    /// Gets all sentinels from `find`. In C, null may be a sentinel (SMPI's `MPI_UNWEIGHTED`); in Fortran, it marks a missing
+    /// one.
     fn learn(&self, find: unsafe extern "C" fn(*mut *const c_void), with_null: bool) {
         let mut found = [ptr::null(); N];
         // SAFETY: an array of the length that the function is declared with.

@@ -57,7 +57,7 @@ fn is_json(path: &Path) -> bool {
     serde_json::from_str::<serde_json::Value>(&read(path)).is_ok()
 }
 
-/// The names in the test's directory that begin so.
+/// The names of the files in the test's directory that begin with `start`.
 fn names(session: &Session<'_>, start: &str) -> Vec<String> {
     let files = std::fs::read_dir(session.work("")).expect("the directory is there").flatten();
     let names = files.map(|file| file.file_name().to_string_lossy().into_owned());

@@ -223,7 +223,7 @@ mod tests {
                 let periodic: Vec<bool> = (0..sides.len()).map(|i| mask >> i & 1 == 1).collect();
                 for n in 1..=96 {
                     let found = shape.dims(n, &periodic).unwrap();
-                    // The first of the best in this order has the largest first sides.
+                    // `all` lists larger first sides first, so these win if several dims are equally good.
                     let mut best: Option<Vec<i32>> = None;
                     for dims in all(n, sides.len()) {
                         let bytes = |dims: &Vec<i32>| shape.bytes(dims, &periodic);

@@ -1,7 +1,7 @@
 //! The table of `make lab-jobs`: public programs as jobs with and without `cartograph run`, interleaved.
 
 use cartograph_core::learn::Gain;
-use cartograph_lab::{File, Table};
+use cartograph_lab::Table;
 
 use super::measured::{Measured, TIME, shown};
 use super::tables::{ALONE, LEARNS};
@@ -18,39 +18,24 @@ fn verdict(gain: &Gain) -> &'static str {
     }
 }
 
-/// The gain of `tune` for a program, if it was significant.
-fn tuned(known: &File, case: &str) -> Option<f64> {
-    let table = known.table("Real programs")?;
-    let column = table.columns.iter().position(|name| name == "baseline / tuned")?;
-    let row = table.rows.iter().find(|row| row[0] == case)?;
-    row[column].split(' ').next()?.parse().ok()
-}
-
-/// The table of measured runs, of notes on their cases, and of the gains of `tune`.
-pub(crate) fn table(runs: &Measured, known: &File) -> Table {
+/// The table of measured runs and of notes on their cases.
+pub(crate) fn table(runs: &Measured) -> Table {
     let mut table = Table::new(
         "Jobs by cartograph run",
-        "program | links | jobs of each | without / by run | by run | from the third on | tune | part of tune's gain, % | launched, s | launched by run, s",
+        "program | links | jobs of each | without / by run | by run | from the third on | launched, s | launched by run, s",
     );
     for case in runs.cases() {
         let [all, late] = [0, FIRST].map(|from| runs.gain(case, ALONE, LEARNS, from));
-        let tuned = tuned(known, case);
-        let part = late
-            .as_ref()
-            .zip(tuned)
-            .map(|(gain, tuned)| format!("{:.0}", (gain.mean - 1.0) / (tuned - 1.0) * 100.0));
         let fault = [ALONE, LEARNS].into_iter().find_map(|variant| runs.word(case, variant));
         let fault = fault.map(|fault| format!("**{fault}**"));
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         table.row(&format!(
-            "{case} | {} | {} | {} | {} | {} | {} | {} | {} | {}",
+            "{case} | {} | {} | {} | {} | {} | {} | {}",
             runs.word(case, "links").unwrap_or("-"),
             runs.in_order(case, LEARNS, TIME).len(),
             or_dash(all.map(shown)),
             or_dash(fault.or_else(|| all.map(|gain| verdict(&gain).to_owned()))),
             or_dash(late.map(shown)),
-            or_dash(tuned.map(|gain| format!("{gain:.2}"))),
-            or_dash(part),
             launched(runs, case, ALONE),
             launched(runs, case, LEARNS)
         ));
@@ -87,11 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jobs_are_compared_in_pairs_and_with_tune() {
-        let mut known = Table::new("Real programs", "program | baseline / tuned");
-        known.row("gains | 2.00 (1.90 to 2.10)");
-        known.row("nothing | -");
-        let known = File { tables: vec![known] };
+    fn jobs_are_compared_in_pairs() {
         let mut runs = Measured::default();
         let mut add = |case: &str, variant: &str, time: f64| {
             runs.add(case, variant, &[time, 1.0, 1.0]);
@@ -108,20 +89,15 @@ mod tests {
         runs.add("fails", ALONE, &[1.0]);
         runs.note("fails", LEARNS, "fails");
         runs.note("gains", "links", "20mbit");
-        let rows: Vec<String> =
-            table(&runs, &known).rows.iter().map(|row| row.join(" | ")).collect();
+        let rows: Vec<String> = table(&runs).rows.iter().map(|row| row.join(" | ")).collect();
         assert_eq!(rows.len(), 4);
         let changing = changing(&runs).rows;
         assert!(changing[0].join(" | ").starts_with("gains | 20mbit | 4 | 1.60 ("), "{changing:?}");
         assert!(
             rows[0].starts_with("gains | 20mbit | 4 | 1.60 (") && rows[0].contains("| as fast |")
         );
-        assert!(
-            rows[0].contains("| 1.90 (") && rows[0].ends_with("| 2.00 | 90 | 8.0 | 8.0"),
-            "{}",
-            rows[0]
-        );
-        assert!(rows[1].contains("| as fast |") && rows[1].contains("| - | - | 8.0 |"));
+        assert!(rows[0].contains("| 1.90 (") && rows[0].ends_with("| 8.0 | 8.0"), "{}", rows[0]);
+        assert!(rows[1].contains("| as fast |"));
         assert!(rows[2].contains("| **slower** |"), "{}", rows[2]);
         assert!(rows[3].contains("| **fails** |"), "{}", rows[3]);
     }

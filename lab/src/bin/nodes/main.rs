@@ -1,11 +1,12 @@
-//! Jobs on nodes of this machine, which are network namespaces with slow links: `make lab-cluster`, `lab-programs`,
-//! `lab-jobs` and `lab-slurm`; and `lab-recording`, on the machine itself. Needs root, the libraries and the command.
+//! Jobs on nodes of this machine, which are network namespaces with slow links: `make lab-cluster`, `lab-collectives`,
+//! `lab-programs`, `lab-jobs` and `lab-slurm`; and `lab-recording`, on the machine itself. Needs root, the libraries and the command.
 //!
 //! The results go to `lab/results`; the environment variables `REPETITIONS`, `RATE` of the links, and `ONLY`, a pattern
 //! of the titles of programs, change the measurements.
 
 mod carried;
 mod cases;
+mod collectives;
 mod exchanges;
 mod jobs;
 mod measured;
@@ -27,7 +28,7 @@ use cartograph_lab::top;
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 const USAGE: &str =
-    "usage: nodes cluster|switches|slurm | nodes programs|jobs|try|recording DIRECTORY";
+    "usage: nodes cluster|switches|collectives|slurm | nodes programs|jobs|try|recording DIRECTORY";
 
 /// Runs in separate namespaces, which the kernel removes with it however it ends: its interfaces are not visible from
 /// outside, and nothing is left behind.
@@ -47,6 +48,7 @@ fn run(arguments: &[&str]) -> Outcome {
     match *arguments {
         ["inside", "cluster"] => exchanges::cluster(),
         ["inside", "switches"] => exchanges::switches(&exchanges::nodes()?, " SECTION=switches"),
+        ["inside", "collectives"] => collectives::measure(),
         ["inside", "slurm"] => slurm::checks(),
         ["inside", "programs", built] => programs::programs(built),
         ["inside", "jobs", built] => programs::jobs(built),
@@ -54,6 +56,7 @@ fn run(arguments: &[&str]) -> Outcome {
         ["recording", built] => programs::compile(built).and_then(|()| recording::recording(built)),
         ["programs" | "jobs", built] => programs::compile(built).and_then(|()| inside()),
         ["cluster" | "switches"] => exchanges::compile().and_then(|()| inside()),
+        ["collectives"] => collectives::compile().and_then(|()| inside()),
         ["slurm"] => slurm::compile().and_then(|()| inside()),
         _ => Err(USAGE.into()),
     }

@@ -57,6 +57,14 @@ impl Measured {
         self.words.get(&(case.to_owned(), about.to_owned())).map(String::as_str)
     }
 
+    /// The variants of a case that have numbers, in the order of their names.
+    pub(crate) fn variants(&self, case: &str) -> Vec<&str> {
+        let of = self.numbers.keys().filter(|(other, _)| other == case);
+        let mut all: Vec<&str> = of.map(|(_, variant)| variant.as_str()).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// The numbers of a column, in the order of the runs; empty if there are none.
     pub(crate) fn in_order(&self, case: &str, variant: &str, column: usize) -> Vec<f64> {
         let runs = self.numbers.get(&(case.to_owned(), variant.to_owned()));

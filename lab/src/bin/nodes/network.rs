@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use cartograph_lab::host::does;
+use cartograph_lab::host::{Host, does};
 
 use super::Outcome;
 
@@ -117,6 +117,16 @@ impl Nodes {
              --mca plm_rsh_agent /dev/shm/agent --mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include 10.77.0.0/24 \
              --mca btl_tcp_if_include 10.77.0.0/24 --mca btl self,vader,tcp --mca pml ob1 {options} -n {processes}",
             self.patience
+        )
+    }
+
+    /// The command line that starts processes of Open MPI 5, whose options name the nodes; a program follows.
+    pub(crate) fn launcher_5(&self, host: &Host, options: &str, processes: u32) -> String {
+        format!(
+            "timeout -k 5 {} {} {processes} --bind-to none --prtemca plm_ssh_agent /dev/shm/agent --prtemca plm_ssh_no_tree_spawn 1 \
+             --prtemca prte_if_include 10.77.0.0/24 --mca btl_tcp_if_include 10.77.0.0/24 --mca btl self,sm,tcp --mca pml ob1 {options}",
+            self.patience,
+            host.launcher.join(" ")
         )
     }
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use cartograph_lab::Table;
 use cartograph_lab::host::{Host, checked, command, does, emptied};
-use cartograph_lab::{Table, directory};
 use regex::Regex;
 use serde_json::Value;
 
@@ -301,8 +301,7 @@ pub(crate) fn jobs(built: &str) -> Outcome {
     sequences::measure(&nodes, &places, &programs["halo"], &mut changing)?;
     let mut carrying = Measured::default();
     carried::measure(&nodes, &places, &programs, &carried, &mut carrying)?;
-    let known = cartograph_lab::File::read(&directory().join("programs.json"))?;
-    let tables = [jobs::table(&all, &known), jobs::changing(&changing), carried::table(&carrying)];
+    let tables = [jobs::table(&all), jobs::changing(&changing), carried::table(&carrying)];
     let tables: Vec<Table> = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
     if tables.is_empty() {
         return Err(NONE.into());

@@ -1,10 +1,11 @@
-//! Graphs: Cartograph beside METIS' recursive bisection, whose parts are repaired to exact sizes.
+//! Graphs: Cartograph beside METIS' recursive bisection and KaHIP, whose parts are repaired to exact sizes.
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Adjacency, Cost, Csr, Objective, Options, plan_graph};
 use cartograph_lab::Table;
 use metis::option::Seed;
 
+use crate::rivals::Rivals;
 use crate::{clock, generate};
 
 /// A graph and the nodes for it.
@@ -77,12 +78,15 @@ pub(crate) fn instances() -> Vec<Instance> {
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Graphs",
-        "graph | vertices, edges | nodes | before | METIS | its time | Cartograph | time | J_sum to METIS | max first",
+        "graph | vertices, edges | nodes | before | METIS | its time | KaHIP | its time | Cartograph | time | J_sum to METIS | J_sum to KaHIP | max first",
     );
     let (mut sum, mut worst) = (0.0, 0f64);
+    let mut to_kahip = Vec::new();
     let instances = instances();
+    let mut rivals = Rivals::start();
     for Instance { name, graph, sizes } in &instances {
         let (metis, _, metis_time) = metis(graph, sizes);
+        let kahip = rivals.as_mut().and_then(|rivals| kahip(rivals, graph, sizes));
         let layout = Machine::blocks(sizes);
         let begin = clock::now();
         let plan = plan_graph(graph, &layout, &Options::default());
@@ -91,26 +95,68 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
         let ratio = plan.after.inter_node_edges as f64 / metis.inter_node_edges as f64;
         sum += ratio.ln();
         worst = worst.max(ratio);
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let of_kahip = kahip
+            .map(|(cost, _)| plan.after.inter_node_edges as f64 / cost.inter_node_edges as f64);
+        to_kahip.extend(of_kahip);
+        eprintln!("{name}: {ratio:.3}, {of_kahip:.3?}");
         table.row(&format!(
-            "{name} | {}, {} | {} | {} | {} | {:.0} ms | {} | {:.0} ms | {ratio:.3} | {}",
+            "{name} | {}, {} | {} | {} | {} | {:.0} ms | {} | {} | {} | {:.0} ms | {ratio:.3} | {} | {}",
             graph.vertices(),
             graph.len(),
             sizes.len(),
             figures(plan.before),
             figures(metis),
             metis_time * 1e3,
+            or_dash(kahip.map(|(cost, _)| figures(cost))),
+            or_dash(kahip.map(|(_, time)| format!("{:.0} ms", time * 1e3))),
             figures(plan.after),
             time * 1e3,
+            or_dash(of_kahip.map(|ratio| format!("{ratio:.3}"))),
             figures(max.after),
         ));
     }
     let mean = (sum / instances.len() as f64).exp();
-    table.row(&format!("geometric mean | - | - | - | - | - | - | - | {mean:.3} | -"));
+    let kahip = match to_kahip.len() {
+        0 => "-".to_owned(),
+        count => {
+            let sum: f64 = to_kahip.iter().map(|ratio| ratio.ln()).sum();
+            format!("{:.3}", (sum / count as f64).exp())
+        }
+    };
+    table.row(&format!(
+        "geometric mean | - | - | - | - | - | - | - | - | - | {mean:.3} | {kahip} | -"
+    ));
     (vec![table], worst <= 1.0)
 }
 
 fn figures(cost: Cost) -> String {
     format!("{}/{}", cost.inter_node_edges, cost.max_node_edges)
+}
+
+/// The most vertices and parts for which KaHIP is asked: it takes minutes for more.
+const MOST_OF_KAHIP: (usize, usize) = (40_000, 512);
+
+/// The result of KaHIP's strong mode, repaired to exact sizes, and its seconds of processor time; `None` if the graph is
+/// large, or nodes have different sizes, which it does not take.
+fn kahip(rivals: &mut Rivals, graph: &Csr, sizes: &[usize]) -> Option<(Cost, f64)> {
+    let (least, most) = (sizes.iter().min()?, sizes.iter().max()?);
+    if graph.vertices() > MOST_OF_KAHIP.0 || sizes.len() > MOST_OF_KAHIP.1 || most - least > 1 {
+        return None;
+    }
+    let (mut part, time) = rivals.divide(graph, sizes.len(), "strong")?;
+    // Its parts of the larger size are not always the first ones.
+    let mut members = vec![0usize; sizes.len()];
+    part.iter().for_each(|part| members[*part as usize] += 1);
+    let mut by_size: Vec<usize> = (0..sizes.len()).collect();
+    by_size.sort_by_key(|part| std::cmp::Reverse(members[*part]));
+    let mut slots: Vec<usize> = (0..sizes.len()).collect();
+    slots.sort_by_key(|slot| std::cmp::Reverse(sizes[*slot]));
+    let mut slot_of = vec![0; sizes.len()];
+    by_size.iter().zip(slots).for_each(|(part, slot)| slot_of[*part] = slot as u32);
+    part.iter_mut().for_each(|part| *part = slot_of[*part as usize]);
+    repair(graph, sizes, &mut part);
+    Some((graph.cost(&part), time))
 }
 
 /// The result of METIS' recursive bisection: the part of each vertex, and the seconds of processor time that it took.

@@ -18,7 +18,8 @@ mod memory;
 mod named;
 mod patterns;
 mod published;
-mod sharedmap;
+mod rivals;
+mod sizes;
 mod switches;
 mod tori;
 mod weights;
@@ -31,7 +32,7 @@ use cartograph_lab::{File, Table};
 type Measure = fn() -> (Vec<Table>, bool);
 
 /// The sections in their order, by the names that they have for `make lab-quality`.
-const SECTIONS: [(&str, Measure); 9] = [
+const SECTIONS: [(&str, Measure); 10] = [
     ("everyday", everyday::section),
     ("grids", cart::section),
     ("weights", weights::section),
@@ -40,6 +41,7 @@ const SECTIONS: [(&str, Measure); 9] = [
     ("costs", costs::section),
     ("devices", devices::section),
     ("graphs", graphs::section),
+    ("sizes", sizes::section),
     ("patterns", patterns::section),
 ];
 

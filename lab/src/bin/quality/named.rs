@@ -9,7 +9,7 @@ use cartograph_core::metis;
 use cartograph_lab::Table;
 
 use crate::clock;
-use crate::sharedmap::SharedMap;
+use crate::rivals::Rivals;
 use crate::switches::MODES;
 
 /// A graph's file, the levels' widths from the innermost on, and the J that is published.
@@ -23,11 +23,11 @@ const INSTANCES: [Instance; 2] =
 const DISTANCES: [i64; 3] = [1, 10, 100];
 
 /// A table, or how to get it.
-pub(crate) fn table(mut rival: Option<&mut SharedMap>) -> Table {
+pub(crate) fn table(mut rival: Option<&mut Rivals>) -> Table {
     let directory = PathBuf::from(std::env::var("CARTOGRAPH_GRAPHS").unwrap_or_default());
     let mut table = Table::new(
         "Graphs of the literature",
-        "graph | hierarchy | parts | published | SharedMap fast | eco | Cartograph | time: Cartograph, fast, eco",
+        "graph | hierarchy | parts | published | eco | strong | Cartograph | time: Cartograph, eco, strong",
     );
     for (name, widths, published) in INSTANCES {
         let file = directory.join(name).with_extension("graph");

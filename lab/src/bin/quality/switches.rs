@@ -6,10 +6,10 @@ use cartograph_core::mapping::{Adjacency, Cost, Csr, Distances, Grid, Objective,
 use crate::clock;
 use crate::generate::Random;
 use crate::graphs::metis;
-use crate::sharedmap::SharedMap;
+use crate::rivals::Rivals;
 
 /// The modes of SharedMap that are compared.
-pub(crate) const MODES: [&str; 2] = ["fast", "eco"];
+pub(crate) const MODES: [&str; 2] = ["eco", "strong"];
 
 /// The distribution of nodes over switches.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub(crate) fn row(
     sizes: &[usize],
     switches: &[u32],
     plan: impl Fn(&Machine, &Options) -> Plan,
-    rival: Option<(&mut SharedMap, usize)>,
+    rival: Option<(&mut Rivals, usize)>,
 ) -> Row {
     let ids: Vec<u64> =
         sizes.iter().enumerate().flat_map(|(node, size)| vec![node as u64; *size]).collect();

@@ -1,4 +1,4 @@
-//! SharedMap, the rival that maps through all levels, in a process of its own (`lab/sharedmap.py`).
+//! SharedMap, the rival that maps through all levels, and KaHIP, in a process of their own (`lab/rivals.py`).
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -8,26 +8,26 @@ use cartograph_core::mapping::{Adjacency, Csr};
 use serde_json::{Value, json};
 
 /// The process, which answers line by line.
-pub(crate) struct SharedMap {
+pub(crate) struct Rivals {
     child: Child,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
-impl SharedMap {
-    /// `None` if `make lab-quality` has not installed it.
+impl Rivals {
+    /// `None` if `make lab-quality` has not installed them.
     pub(crate) fn start() -> Option<Self> {
         let top = Path::new(env!("CARGO_MANIFEST_DIR"));
         let python = top.join("../build/rivals/bin/python");
         let mut command = Command::new(python);
-        command.arg(top.join("sharedmap.py")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg(top.join("rivals.py")).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().ok()?;
         let requests = child.stdin.take()?;
         let answers = BufReader::new(child.stdout.take()?);
         Some(Self { child, requests, answers })
     }
 
-    /// The part of each vertex, with the levels' widths and distances from the innermost on, and the processor
+    /// SharedMap's part of each vertex, with the levels' widths and distances from the innermost on, and the processor
     /// seconds.
     pub(crate) fn map(
         &mut self,
@@ -36,6 +36,21 @@ impl SharedMap {
         distances: &[i64],
         mode: &str,
     ) -> Option<(Vec<u32>, f64)> {
+        self.ask(graph, json!({"hierarchy": hierarchy, "distances": distances, "mode": mode}))
+    }
+
+    /// KaHIP's part of each vertex, and the processor seconds.
+    pub(crate) fn divide(
+        &mut self,
+        graph: &Csr,
+        parts: usize,
+        mode: &str,
+    ) -> Option<(Vec<u32>, f64)> {
+        self.ask(graph, json!({"parts": parts, "mode": mode}))
+    }
+
+    /// The answer to a request about a graph.
+    fn ask(&mut self, graph: &Csr, mut request: Value) -> Option<(Vec<u32>, f64)> {
         let (mut starts, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());
         for vertex in 0..graph.vertices() {
             for (to, weight) in graph.edges(vertex) {
@@ -44,10 +59,8 @@ impl SharedMap {
             }
             starts.push(targets.len());
         }
-        let request = json!({
-            "starts": starts, "targets": targets, "weights": weights,
-            "hierarchy": hierarchy, "distances": distances, "mode": mode,
-        });
+        request["starts"] = starts.into();
+        (request["targets"], request["weights"]) = (targets.into(), weights.into());
         writeln!(self.requests, "{request}").ok()?;
         let mut line = String::new();
         self.answers.read_line(&mut line).ok()?;
@@ -58,7 +71,7 @@ impl SharedMap {
     }
 }
 
-impl Drop for SharedMap {
+impl Drop for Rivals {
     fn drop(&mut self) {
         // It waits for requests, and ends with them at the latest by this.
         let _ = self.child.kill();

@@ -1,0 +1,206 @@
+//! Placements for numbers of processes at which a program has not run, as the rule of its messages predicts them.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fs;
+
+use cartograph_core::learn::{Rule, Scaling};
+use cartograph_core::machine::Machine;
+use cartograph_core::mapping::{Csr, Objective, Options, plan_graph};
+use cartograph_core::topology::dims_create;
+use cartograph_lab::{Table, top};
+use cartograph_traffic::{Count, Edge, Recording, Topology};
+
+/// The programs of `lab/traces/sizes`, and their numbers of processes there. None of these but TeaLeaf calls
+/// `MPI_Dims_create`.
+const PROGRAMS: [(&str, bool, &[u32]); 5] = [
+    ("CloverLeaf", false, &[16, 36, 64, 100]),
+    ("CoMD", false, &[16, 32, 64, 128]),
+    ("LULESH", false, &[27, 64, 125]),
+    ("miniMD", false, &[16, 32, 64, 128]),
+    ("TeaLeaf", true, &[16, 36, 64, 100]),
+];
+
+/// The numbers of processes of generated halo exchanges.
+const GENERATED: &[u32] = &[64, 144, 512, 1000, 4096];
+
+/// The processes of a node.
+const NODE: u32 = 8;
+
+/// The most bytes of the busiest node in a good prediction, relative to those in the placement made of the job's own
+/// messages.
+const GOOD: f64 = 1.05;
+
+/// The part of predictions that are to be good.
+const MOST: f64 = 0.9;
+
+/// A recording with the grids that `MPI_Dims_create` chooses for its processes.
+fn recording(size: u32, edges: Vec<Edge>) -> Recording {
+    let grid = |dimensions: usize| {
+        let mut dims = vec![0; dimensions];
+        dims_create(i32::try_from(size).ok()?, &mut dims).ok()?;
+        let dims: Vec<u32> = dims.into_iter().filter_map(|side| u32::try_from(side).ok()).collect();
+        Some(Topology::new("MPI_Dims_create", &dims, &vec![false; dimensions]))
+    };
+    let topologies = (2..4).filter_map(grid).collect();
+    Recording { size, edges, topologies, ..Recording::default() }
+}
+
+/// The recording of a program: a line for each pair of ranks, with the messages and bytes.
+fn read(name: &str, size: u32) -> Result<Recording, Box<dyn Error>> {
+    let path = top().join("lab/traces/sizes").join(format!("{}.{size}", name.to_lowercase()));
+    let text = fs::read_to_string(&path)?;
+    let mut edges = Vec::new();
+    for line in text.lines() {
+        let numbers: Vec<u64> = line.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+        let [from, to, messages, bytes] = numbers[..] else { return Err(line.into()) };
+        let (from, to) = (u32::try_from(from)?, u32::try_from(to)?);
+        edges.push(Edge { from, to, count: Count { messages, bytes } });
+    }
+    Ok(recording(size, edges))
+}
+
+/// A halo exchange of faces, in the grid that `MPI_Dims_create` chooses, of a domain of 480 cells along each dimension.
+fn generated(size: u32, dimensions: usize) -> Recording {
+    let mut dims = vec![0; dimensions];
+    dims_create(i32::try_from(size).expect("small"), &mut dims).expect("all sides are free");
+    let dims: Vec<u64> =
+        dims.into_iter().map(|side| u64::try_from(side).expect("positive")).collect();
+    let mut edges = Vec::new();
+    for from in 0..u64::from(size) {
+        let mut stride = 1;
+        for (at, side) in dims.iter().enumerate().rev() {
+            let others = dims.iter().enumerate().filter(|(other, _)| *other != at);
+            let bytes = others.map(|(_, side)| 480 / side).product::<u64>() * 8;
+            let here = from / stride % side;
+            let count = Count { messages: 1, bytes };
+            let mut add = |to: u64| {
+                let [from, to] = [from, to].map(|rank| u32::try_from(rank).expect("small"));
+                edges.push(Edge { from, to, count });
+            };
+            if here > 0 {
+                add(from - stride);
+            }
+            if here + 1 < *side {
+                add(from + stride);
+            }
+            stride *= side;
+        }
+    }
+    edges.sort_unstable_by_key(|edge| (edge.from, edge.to));
+    let mut recording = recording(size, edges);
+    let dims: Vec<u32> = dims.into_iter().map(|side| u32::try_from(side).expect("small")).collect();
+    recording.topologies.push(Topology::new("MPI_Cart_create", &dims, &vec![false; dimensions]));
+    recording
+}
+
+/// The node of each rank in the placement with the fewest bytes from the busiest node.
+fn placed(edges: &[Edge], machine: &Machine) -> Vec<u32> {
+    let weights = edges
+        .iter()
+        .map(|edge| (edge.from, edge.to, i64::try_from(edge.count.bytes).unwrap_or(i64::MAX)));
+    let graph = Csr::from_edges(machine.nodes().len(), weights);
+    let plan = plan_graph(&graph, machine, &Options::default().with_objective(Objective::Max));
+    match &plan.old_rank {
+        Some(old) => old.iter().map(|rank| machine.nodes()[*rank as usize]).collect(),
+        None => machine.nodes().to_vec(),
+    }
+}
+
+/// The bytes that the busiest node sends to others.
+fn busiest(edges: &[Edge], node_of: &[u32]) -> f64 {
+    let mut bytes: HashMap<u32, u64> = HashMap::new();
+    for Edge { from, to, count } in edges {
+        let [from, to] = [from, to].map(|rank| node_of[*rank as usize]);
+        if from != to {
+            *bytes.entry(from).or_default() += count.bytes;
+        }
+    }
+    bytes.into_values().max().unwrap_or(0) as f64
+}
+
+/// The predictions of each size from each other one.
+#[derive(Default)]
+struct Found {
+    pairs: u32,
+    predicted: u32,
+    good: u32,
+    /// Busier than the default order.
+    worse: u32,
+    worst: f64,
+}
+
+impl Found {
+    fn of(known: &[Recording]) -> Self {
+        let mut found = Self::default();
+        for (from, to) in known.iter().flat_map(|from| known.iter().map(move |to| (from, to))) {
+            if from.size == to.size {
+                continue;
+            }
+            found.pairs += 1;
+            // Whether the domain grows is unknown.
+            let rule = |scaling| Rule::of(from).and_then(|rule| rule.at(to.size, scaling));
+            let Some(rules) = rule(Scaling::Strong).zip(rule(Scaling::Weak)) else { continue };
+            found.predicted += 1;
+            let ids: Vec<u64> = (0..to.size).map(|rank| u64::from(rank / NODE)).collect();
+            let machine = Machine::from_ids(&ids);
+            let bytes = |edges: &[Edge]| busiest(&to.edges, &placed(edges, &machine));
+            let own = busiest(&to.edges, machine.nodes()).min(bytes(&to.edges));
+            let predicted = bytes(&rules.0.edges()).max(bytes(&rules.1.edges()));
+            found.good += u32::from(predicted <= GOOD * own);
+            found.worse += u32::from(predicted > busiest(&to.edges, machine.nodes()));
+            found.worst = found.worst.max(predicted / own);
+        }
+        found
+    }
+}
+
+/// The sides of the grid that explains the messages of each size.
+fn grids(known: &[Recording]) -> String {
+    let grid = |recording: &Recording| match Rule::of(recording) {
+        Some(rule) => rule.dims().iter().map(u32::to_string).collect::<Vec<_>>().join("x"),
+        None => "none".to_owned(),
+    };
+    known.iter().map(grid).collect::<Vec<_>>().join(", ")
+}
+
+/// The predictions of programs if `MPI_Dims_create` had chosen their grids, and of generated ones, whose grids it chose.
+///
+/// # Panics
+///
+/// If a file of `lab/traces/sizes` is missing or damaged.
+pub(crate) fn section() -> (Vec<Table>, bool) {
+    let mut table = Table::new(
+        "Other numbers of processes",
+        "program | processes | grids | calls MPI_Dims_create | pairs | predicted | good | worse than the default order | predicted / own, at most",
+    );
+    let mut add = |name: &str, does: bool, known: &[Recording]| {
+        let sizes: Vec<String> = known.iter().map(|one| one.size.to_string()).collect();
+        let found = Found::of(known);
+        table.row(&format!(
+            "{name} | {} | {} | {} | {} | {} | {} | {} | {:.2}",
+            sizes.join(", "),
+            grids(known),
+            if does { "yes" } else { "no" },
+            found.pairs,
+            found.predicted,
+            found.good,
+            found.worse,
+            found.worst
+        ));
+        found
+    };
+    for (name, does, sizes) in PROGRAMS {
+        let known = sizes.iter().map(|size| read(name, *size));
+        let known = known.collect::<Result<Vec<_>, _>>();
+        add(name, does, &known.unwrap_or_else(|error| panic!("{name}: {error}")));
+    }
+    let mut met = true;
+    for dimensions in [2, 3] {
+        let known: Vec<Recording> =
+            GENERATED.iter().map(|size| generated(*size, dimensions)).collect();
+        let found = add(&format!("a halo exchange, {dimensions}D"), true, &known);
+        met &= found.worse == 0 && f64::from(found.good) >= MOST * f64::from(found.predicted);
+    }
+    (vec![table], met)
+}
