@@ -93,13 +93,13 @@ $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(fi
 ## make check                       format, lints, tests of the pure layers, links of the pages; needs no MPI
 # One profile and one command for related crates, so that the features of shared crates agree, and each crate is
 # compiled once. Features of the library that bind an MPI are left out.
-CHECKED := --profile unwind --no-default-features -p mpi-cartograph -p cartograph-cli -p cartograph-core -p cartograph-lab \
-    -p cartograph-shim -p cartograph-traffic
+CHECKED := --profile unwind --no-default-features -p mpi-cartograph -p cartograph-cli -p cartograph-core -p cartograph-jobs \
+    -p cartograph-lab -p cartograph-shim -p cartograph-traffic
 check:
 	scripts/setup.sh
 	cargo fmt --all --check
 	$(if $(shell command -v python3),packaging/try.sh static)
-	$(PURE) cargo clippy $(CHECKED) --features cartograph-core/fuzz --all-targets -- -D warnings
+	$(PURE) cargo clippy $(CHECKED) --features cartograph-jobs/fuzz --all-targets -- -D warnings
 	$(PURE) cargo clippy --release -p cartograph-preload -- -D warnings
 	$(PURE) cargo test $(CHECKED) -p cartograph-preload --lib --bins \
 	    --test cli --test deadlock --test docs --test headers --test hosts --test imports

@@ -10,7 +10,7 @@ lab-book:
 	@command -v mdbook >/dev/null || { echo "There is no mdbook: cargo install mdbook" >&2; exit 1; }
 	mdbook build docs
 
-## make lab-fuzz [SECONDS=60]           each body of core/src/fuzz under libFuzzer; needs a nightly Rust and cargo-fuzz
+## make lab-fuzz [SECONDS=60]           each body of jobs/src/fuzz under libFuzzer; needs a nightly Rust and cargo-fuzz
 SECONDS ?= 60
 lab-fuzz:
 	set -e; for body in $(notdir $(wildcard lab/fuzz/seeds/*)); do \
@@ -21,20 +21,20 @@ lab-fuzz:
 
 ## make lab-miri [TESTS=]              quick tests of the pure layers under Miri; needs a nightly Rust with miri
 TESTS ?= engine::check engine::digest engine::policy mapping::model::csr mapping::model::lattice mapping::model::order \
-    report::picture::matrix report::picture::slices report::record
+    draw::matrix draw::slices report::record
 lab-miri:
 	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
-	    cargo +nightly miri test -p cartograph-core --features cli --lib -- $(TESTS)
+	    cargo +nightly miri test -p cartograph-core -p cartograph-jobs --lib -- $(TESTS)
 
 ## make lab-mutants [FILES=]            changes the code, one place at a time, where a test should fail; needs cargo-mutants
 FILES ?= core/src/topology/graph.rs core/src/topology/neighbors.rs core/src/topology/dist_graph.rs
 lab-mutants:
 	mkdir -p $(BUILD)
-	cargo mutants -p cartograph-core --features cli $(FILES:%=-f %) --profile unwind --baseline skip --timeout 300 -o $(BUILD) -- --lib
+	cargo mutants -p cartograph-core $(FILES:%=-f %) --profile unwind --baseline skip --timeout 300 -o $(BUILD) -- --lib
 
 ## make lab-orders                      all orders of messages of many topologies of four and five processes; long
 lab-orders:
-	$(PURE) cargo test --profile unwind -p cartograph-core --features cli --lib -- --ignored --nocapture orders
+	$(PURE) cargo test --profile unwind -p cartograph-core --lib -- --ignored --nocapture orders
 
 ## make lab-hostile                     400 calls into the MPI fail, one per run, in each program that runs on mini; long
 lab-hostile:

@@ -64,7 +64,7 @@ tried() {
 # The crates that are published: the command is built from what cargo would upload, and cargo has nothing to say.
 crates() {
     quietly "$work/crates/log" env -C "$top" CARGO_TARGET_DIR="$top/build/pure" \
-        cargo package -p cartograph-shim -p cartograph-traffic -p cartograph-core -p cartograph-cli -p mpi-cartograph --no-default-features
+        cargo package -p cartograph-shim -p cartograph-traffic -p cartograph-core -p cartograph-jobs -p cartograph-cli -p mpi-cartograph --no-default-features
     if grep '^warning' "$work/crates/log" | grep -v 'File system loop'; then fail "cargo package warns"; fi
 }
 # Licences, sources, crates in two versions, and known faults.

@@ -155,7 +155,7 @@ fn variables(directory: &Path, names: &mut BTreeSet<String>) {
 #[test]
 fn every_variable_is_a_setting_and_described_once() {
     let mut names = BTreeSet::new();
-    for directory in ["core/src", "src", "cli/src", "preload/src", "record/src"] {
+    for directory in ["core/src", "src", "jobs/src", "cli/src", "preload/src", "record/src"] {
         variables(Path::new(directory), &mut names);
     }
     let known: BTreeSet<String> =

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use cartograph_core::settings::{self, Known};
+use cartograph_jobs::program::LibraryDirectory;
 
-use crate::exec::libraries::LibraryDirectory;
 use crate::output::{self, Result};
 
 /// The fault of a value that is set.

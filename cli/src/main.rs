@@ -1,9 +1,7 @@
 //! The command `cartograph`: runs programs under the library, plans mappings without MPI, draws
 //! reports.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
-mod arms;
-mod binding;
 mod dims;
 mod exec;
 mod help;
@@ -11,25 +9,23 @@ mod hosts;
 mod info;
 mod output;
 mod pages;
-mod places;
 mod plan;
-mod predict;
-mod processes;
-mod relay;
 mod reports;
 mod run;
-mod runs;
 mod show;
-mod store;
 mod traffic;
 mod trial;
 mod tune;
 
 use std::process::ExitCode;
 
+use cartograph_jobs::error::show_warnings;
+use cartograph_jobs::launch::own_place;
+use cartograph_jobs::processes::foreground;
+use cartograph_jobs::store::Store;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use output::Failure;
+use output::{Cause, Failure};
 
 /// The process-topology chapter of MPI as a separate library.
 #[derive(Parser)]
@@ -87,33 +83,36 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    show_warnings(output::say);
     let result = match Arguments::try_parse() {
         Ok(arguments) => match arguments.command {
             Command::Run(arguments) => return run::run(&arguments),
             Command::Known(arguments) => run::known(&arguments),
-            Command::Exec(arguments) => return exec::run(&arguments, store::Store::follows),
+            Command::Exec(arguments) => return exec::run(&arguments, Store::follows),
             Command::Tune(arguments) => tune::run(&arguments),
             Command::Plan(arguments) => plan::run(&arguments),
             Command::Dims(arguments) => dims::run(&arguments),
             Command::Show(arguments) => show::run(&arguments),
             Command::Try(arguments) => trial::run(&arguments),
             Command::Info => info::run(),
-            Command::Where { cpus } => places::print_place(cpus.as_deref()),
+            Command::Where { cpus } => {
+                own_place(cpus.as_deref()).and_then(|line| output::print(&line))
+            }
             Command::Under { parent, command } => {
-                let error = processes::foreground::under(parent, &command);
+                let error = foreground::under(parent, &command);
                 let name = command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
                 let failure = Failure::new(format!("cannot run {name}: {error}"));
                 let is_missing = error.kind() == std::io::ErrorKind::NotFound;
-                Err(failure.with_code(if is_missing { 127 } else { 126 }))
+                Err(failure.with_cause(if is_missing { Cause::NotFound } else { Cause::NotRun }))
             }
             Command::Pages(arguments) => pages::run(&arguments, self::Arguments::command()),
         },
-        Err(error) if error.use_stderr() => Err(Failure::of_arguments(&error)),
+        Err(error) if error.use_stderr() => Err(output::of_arguments(&error)),
         // Help and version were asked for.
         Err(text) => output::print(&text.render().ansi().to_string()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.tell(),
+        Err(failure) => output::tell(&failure),
     }
 }

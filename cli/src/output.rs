@@ -9,97 +9,57 @@ use std::thread;
 use std::time::Duration;
 
 use cartograph_core::launcher::variables;
+pub(crate) use cartograph_jobs::error::{Cause, Failure, Result};
 use cartograph_traffic::printable;
 use indicatif::{ProgressBar, ProgressStyle};
-
-/// Why the command failed: one line, and the exit code.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    code: u8,
-    pub(crate) text: String,
-}
 
 /// The time for which other processes let the first one of their job print the error.
 const OTHERS_WAIT: Duration = Duration::from_secs(1);
 
-pub(crate) type Result<T> = std::result::Result<T, Failure>;
+/// The argument parser's message, on one line, without its repetition of the usage.
+pub(crate) fn of_arguments(error: &clap::Error) -> Failure {
+    let text = error.render().to_string();
+    let words = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
+        .collect::<Vec<_>>()
+        .join(" ");
+    let words = words.strip_prefix("error: ").unwrap_or(&words).replace(" tip: ", "; tip: ");
+    // Rust's texts for invalid numbers.
+    let words = [
+        ("invalid digit found in string", "not a whole number"),
+        ("cannot parse integer from empty string", "a number is missing"),
+        ("number too large to fit in target type", "the number is too large"),
+        ("invalid float literal", "not a number"),
+    ]
+    .iter()
+    .fold(words, |words, (from, to)| words.replace(from, to));
+    let command = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
+    let known = ["run", "known", "exec", "plan", "dims", "show", "site", "try", "tune", "info"];
+    let help = match command.filter(|word| known.contains(&word.as_str())) {
+        Some(command) => format!("cartograph {command} --help"),
+        None => "cartograph --help".to_owned(),
+    };
+    Failure::usage(format!("{words}; see {help}"))
+}
 
-impl Failure {
-    const USAGE: u8 = 2;
-    /// The exit codes of shells for a program that is not found, and for one that cannot be run.
-    pub(crate) const NOT_FOUND: u8 = 127;
-    pub(crate) const NOT_RUN: u8 = 126;
-
-    /// The command was called with wrong arguments.
-    pub(crate) fn usage(text: impl Into<String>) -> Self {
-        Self { code: Self::USAGE, text: text.into() }
+/// Prints a failure. Wrong arguments are the same in all processes of a job, so one process prints them.
+pub(crate) fn warn(failure: &Failure) {
+    if failure.cause != Cause::Usage || is_first() {
+        say(&failure.text);
     }
+}
 
-    /// An operation failed.
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { code: 1, text: text.into() }
+/// Prints a failure at the end of the command. If another process of the job prints it, this one waits: a launcher ends
+/// all when the first has failed.
+pub(crate) fn tell(failure: &Failure) -> ExitCode {
+    warn(failure);
+    if failure.cause == Cause::Usage && !is_first() {
+        thread::sleep(OTHERS_WAIT);
     }
-
-    /// The failure with a hint.
-    pub(crate) fn with_hint(self, hint: &str) -> Self {
-        Self { text: format!("{}; {hint}", self.text), ..self }
-    }
-
-    /// The failure with another exit code.
-    pub(crate) fn with_code(self, code: u8) -> Self {
-        Self { code, ..self }
-    }
-
-    /// The argument parser's message, on one line, without its repetition of the usage.
-    pub(crate) fn of_arguments(error: &clap::Error) -> Self {
-        let text = error.render().to_string();
-        let words = text
-            .lines()
-            .map(str::trim)
-            .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
-            .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
-            .collect::<Vec<_>>()
-            .join(" ");
-        let words = words.strip_prefix("error: ").unwrap_or(&words).replace(" tip: ", "; tip: ");
-        // Rust's texts for invalid numbers.
-        let words = [
-            ("invalid digit found in string", "not a whole number"),
-            ("cannot parse integer from empty string", "a number is missing"),
-            ("number too large to fit in target type", "the number is too large"),
-            ("invalid float literal", "not a number"),
-        ]
-        .iter()
-        .fold(words, |words, (from, to)| words.replace(from, to));
-        let command = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
-        let known = ["run", "known", "exec", "plan", "dims", "show", "site", "try", "tune", "info"];
-        let help = match command.filter(|word| known.contains(&word.as_str())) {
-            Some(command) => format!("cartograph {command} --help"),
-            None => "cartograph --help".to_owned(),
-        };
-        Self::usage(format!("{words}; see {help}"))
-    }
-
-    /// The exit code.
-    pub(crate) fn code(&self) -> u8 {
-        self.code
-    }
-
-    /// Prints the failure. Wrong arguments are the same in all processes of a job, so one process prints them.
-    pub(crate) fn warn(&self) {
-        if self.code != Self::USAGE || is_first() {
-            say(&self.text);
-        }
-    }
-
-    /// Prints the failure at the end of the command. If another process of the job prints it, this one waits: a launcher
-    /// ends all when the first has failed.
-    pub(crate) fn tell(self) -> ExitCode {
-        self.warn();
-        if self.code == Self::USAGE && !is_first() {
-            thread::sleep(OTHERS_WAIT);
-        }
-        ExitCode::from(self.code)
-    }
+    ExitCode::from(failure.cause.code())
 }
 
 /// A number of processes as text.

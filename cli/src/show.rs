@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use cartograph_core::report::{Document, Record, picture};
+use cartograph_core::report::{Document, Record};
+use cartograph_jobs::draw;
 
 use crate::output::{self, Failure, Result};
 use crate::{plan, traffic};
@@ -89,11 +90,11 @@ fn parts(path: &Path) -> Vec<PathBuf> {
 }
 
 fn draw(topologies: &[Record]) -> Result<String> {
-    let figures: Vec<_> = topologies.iter().filter_map(picture::of_record).collect();
+    let figures: Vec<_> = topologies.iter().filter_map(draw::of_record).collect();
     if figures.is_empty() {
         return Err(Failure::new(
             "nothing to draw: no topology in the report has places (grids) or traffic (graphs)",
         ));
     }
-    Ok(picture::sheet(figures))
+    Ok(draw::sheet(figures))
 }

@@ -8,9 +8,6 @@
 //! - [`topology`]: topologies and their queries.
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: the mapping of processes to ranks.
-//! - `learn`: chooses the placement of a program's next job.
-//! - `replay`: predicts the time of recorded calls for other placements.
-//! - `pmi`: gives processes other ranks than the launcher's.
 //! - [`engine`]: the creation of topology communicators, over any communicator.
 //! - [`report`]: reports for people and programs.
 //! - [`settings`]: the settings of users.
@@ -21,18 +18,10 @@
 )]
 
 pub mod engine;
-#[cfg(any(feature = "fuzz", all(feature = "cli", test)))]
-pub mod fuzz;
 pub mod launcher;
-#[cfg(feature = "cli")]
-pub mod learn;
 pub mod machine;
 pub mod mapping;
 pub mod metis;
-#[cfg(feature = "cli")]
-pub mod pmi;
-#[cfg(feature = "cli")]
-pub mod replay;
 pub mod report;
 pub mod settings;
 pub mod topology;

@@ -1,7 +1,9 @@
-//! Results: measured tables, kept as data in `lab/results`, and shown on the pages of `docs`.
+//! Results: measured tables, kept as data in `lab/results`, and shown on the pages of `docs`. [`simulated`] has the
+//! histories of jobs that `make lab-policy` measures.
 
 pub mod host;
 pub mod pages;
+pub mod simulated;
 pub mod table;
 
 pub use table::{File, Table};

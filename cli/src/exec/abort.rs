@@ -4,8 +4,8 @@ use std::env;
 use std::thread::sleep;
 use std::time::Duration;
 
-use cartograph_core::pmi::Version;
-use cartograph_core::pmi::line::{Format, sent};
+use cartograph_jobs::pmi::Version;
+use cartograph_jobs::pmi::line::{Format, sent};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv, send};
 

@@ -3,14 +3,10 @@
 //! the others would wait for its part of a collective call.
 
 mod abort;
-pub(crate) mod libraries;
-mod preload;
-pub(crate) mod program;
-pub(crate) mod wrappers;
 
 use std::convert::Infallible;
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -20,16 +16,12 @@ use cartograph_core::engine::policy::Policy;
 use cartograph_core::launcher;
 use cartograph_core::machine::{names_a_file, parse_sizes};
 use cartograph_core::mapping::Weights;
-use cartograph_core::pmi::Version;
+use cartograph_jobs::launch::binding;
+use cartograph_jobs::pmi::{Version, process};
+use cartograph_jobs::program::{Fault, With, behind_wrapper, find_program, preload};
 
-use crate::binding;
 use crate::help::{self, Known};
-use crate::output::{Failure, Result, is_first, say};
-use crate::relay;
-use libraries::{Fault, LibraryDirectory};
-use preload::{With, preload};
-use program::find_program;
-use wrappers::behind_wrapper;
+use crate::output::{self, Cause, Failure, Result, is_first, say};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -92,11 +84,10 @@ const MOST_NODES: usize = 1 << 21;
 /// ranks are reordered.
 pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> ExitCode {
     let Err(failure) = become_program(arguments, follows);
-    let code = failure.code();
-    let exit = failure.tell();
+    let exit = output::tell(&failure);
     // Not for wrong usage: all processes fail, and the first one prints why.
-    if [Failure::NOT_FOUND, Failure::NOT_RUN].contains(&code) {
-        abort::abort_job(arguments.pmi, code);
+    if [Cause::NotFound, Cause::NotRun].contains(&failure.cause) {
+        abort::abort_job(arguments.pmi, failure.cause.code());
     }
     exit
 }
@@ -131,7 +122,7 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
         word.map(|word| command.env(name, word));
     }
     let relay = match &arguments.relay {
-        Some(file) => relay::place(&mut command, arguments.pmi, &absolute(file))?,
+        Some(file) => process::place(&mut command, arguments.pmi, &absolute(file))?,
         None => None,
     };
     if let Some(file) = &arguments.cpus {
@@ -139,10 +130,9 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     }
     let error = command.exec();
     if let Some(socket) = relay {
-        abort::ask(socket, Version::One, Failure::NOT_RUN);
+        abort::ask(socket, Version::One, Cause::NotRun.code());
     }
-    Err(Failure::new(format!("cannot run {}: {error}", first.display()))
-        .with_code(Failure::NOT_RUN))
+    Err(Failure::new(format!("cannot run {}: {error}", first.display())).with_cause(Cause::NotRun))
 }
 
 /// The file of the first word, which is no launcher.
@@ -175,18 +165,18 @@ fn set_libraries(command: &mut Command, arguments: &Arguments, program: &Path) -
     match preload(program, arguments.mpi.as_deref(), with) {
         Ok(value) => drop(command.env("LD_PRELOAD", value)),
         Err(Fault::NotInstalled(failure)) => {
-            failure.with_hint("the program runs without Cartograph").warn();
+            output::warn(&failure.with_hint("the program runs without Cartograph"));
         }
         // The recorder sends no message.
         Err(Fault::Unusable(failure)) if !library => {
-            failure.with_hint("the program runs without being recorded").warn();
+            output::warn(&failure.with_hint("the program runs without being recorded"));
         }
         Err(Fault::Unusable(failure)) => {
             return Err(failure
                 .with_hint(
                     "the program was not started: processes with Cartograph would wait for it",
                 )
-                .with_code(Failure::NOT_RUN));
+                .with_cause(Cause::NotRun));
         }
     }
     // With this set, the library prints the reason if it does nothing.
@@ -242,26 +232,6 @@ fn report_place(place: &Path) -> std::result::Result<(), String> {
         File::create_new(&trial).and_then(|_| fs::remove_file(&trial))
     };
     tried.map_err(|error| format!("a file cannot be written there: {error}"))
-}
-
-/// Explains why a program cannot be run with a library.
-pub(crate) fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
-    let with = With { recorder: false, library: true };
-    Ok(preload(&find_program(program)?, mpi, with).map(drop)?)
-}
-
-/// Explains why a program cannot be run with the recorder.
-pub(crate) fn check_recorder(program: &Path) -> Result<()> {
-    let with = With { recorder: true, library: false };
-    Ok(preload(program, None, with).map(drop)?)
-}
-
-/// Explains why a program, of whose MPI there is no library, cannot be recorded.
-pub(crate) fn check_mpi(program: &OsStr) -> Result<()> {
-    match find_program(program).ok().and_then(|program| program::linked_mpi(&program)) {
-        Some(mpi) => LibraryDirectory::find()?.check_mpi(&mpi),
-        None => Ok(()),
-    }
 }
 
 /// A value that the library accepts.

@@ -5,15 +5,15 @@ use std::fmt::Write;
 use cartograph_core::engine::NodeTraffic;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Cost, Csr, Grid, Plan};
-use cartograph_core::report::picture::terminal::View;
-use cartograph_core::report::picture::{self, Caption, Figure};
 use cartograph_core::report::{LevelEffect, NodeSizes, VertexPlacement, WeightedEffect};
+use cartograph_jobs::draw::terminal::View;
+use cartograph_jobs::draw::{self, Caption, Figure};
+use cartograph_jobs::predict::{Forecast, LEAST_GAIN, Prediction};
 use cartograph_traffic::Recording;
 use serde::Serialize;
 
 use super::problem::Problem;
 use crate::output::{self, Failure, Result};
-use crate::predict::{Forecast, LEAST_GAIN, Prediction};
 use crate::traffic;
 
 /// A problem with its solution.
@@ -105,7 +105,7 @@ impl Solved {
             }
         }
         if let Some(forecast) = &self.forecast {
-            text += &forecast.text();
+            text += &traffic::table(forecast);
         }
         if let Problem::Grid(grid) = &self.problem {
             text += &self.picture(grid);
@@ -175,7 +175,7 @@ impl Solved {
         let after = View { title: &planned, node_of: &after.nodes };
         let views = [before, after];
         let shown = if self.plan.old_rank.is_some() { &views[..] } else { &views[..1] };
-        match picture::terminal::draw(grid.dims(), shown, output::columns()) {
+        match draw::terminal::draw(grid.dims(), shown, output::columns()) {
             Some(drawn) => format!("\n{drawn}"),
             None => "too large for the terminal; use --svg FILE\n".to_owned(),
         }
@@ -200,7 +200,7 @@ impl Solved {
             Problem::Traffic(recorded) => self.matrices(&caption, recorded.graph()),
         };
         let figure = figure.ok_or_else(|| Failure::new("--svg: too large to draw"))?;
-        Ok(picture::sheet(vec![figure]))
+        Ok(draw::sheet(vec![figure]))
     }
 
     /// A graph's edges between nodes, before and after; `None` if there are too many nodes.

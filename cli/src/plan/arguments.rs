@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use cartograph_core::replay::Link;
+use cartograph_jobs::predict::parse_network;
+use cartograph_jobs::replay::Link;
 use clap::ValueEnum;
 
 use crate::help::{self, Known};
-use crate::predict::parse_network;
 
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph", "traffic"])))]

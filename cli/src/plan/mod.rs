@@ -13,11 +13,11 @@ use std::time::Instant;
 
 use cartograph_core::launcher::Format;
 use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_graph, plan_grid};
+use cartograph_jobs::predict::{Forecast, MOST_CALLS, fewest_bytes};
+use cartograph_jobs::processes::signals;
+use cartograph_jobs::traffic;
 
-use crate::output::{self, Failure, Progress, Result};
-use crate::predict::{Forecast, MOST_CALLS, fewest_bytes};
-use crate::processes::signals;
-use crate::traffic;
+use crate::output::{self, Cause, Failure, Progress, Result};
 use answer::Solved;
 pub(crate) use arguments::Arguments;
 use arguments::Figures;
@@ -184,7 +184,7 @@ static SEARCHED: AtomicBool = AtomicBool::new(false);
 fn stop_when_interrupted() -> Stop {
     signals::on_end(|signal| {
         if SEARCHED.load(Ordering::Relaxed) || STOPPED.swap(true, Ordering::Relaxed) {
-            std::process::exit(signals::code(signal).into());
+            std::process::exit(Cause::Signal(signal).code().into());
         }
     });
     Stop(Some(&STOPPED))

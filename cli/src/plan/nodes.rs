@@ -6,12 +6,12 @@ use std::fs;
 use cartograph_core::machine::address::{ReportedAddress, host_number};
 use cartograph_core::machine::network::{NetworkMap, NetworkMapFile};
 use cartograph_core::machine::{Machine, names_a_file, node_of_path, parse_sizes, places};
+use cartograph_jobs::traffic;
 
 use super::arguments::Arguments;
 use super::problem::{MOST_RANKS, Problem};
 use crate::hosts::{Hosts, check_name};
 use crate::output::{self, Failure, Result};
-use crate::traffic;
 
 /// The nodes, for at least as many processes as the problem needs, with their names if known.
 pub(super) fn machine_of(

@@ -31,7 +31,7 @@ pub(super) struct Recorded {
 
 impl Recorded {
     fn amounts(&self) -> &(Csr, &'static str) {
-        self.graph.get_or_init(|| traffic::graph(&self.recording))
+        self.graph.get_or_init(|| cartograph_jobs::traffic::graph(&self.recording))
     }
 
     /// The traffic between each pair of ranks.

@@ -2,9 +2,9 @@
 
 use std::ffi::OsStr;
 
-use cartograph_core::launcher::placement::Passing;
-use cartograph_core::launcher::{Format, LauncherKind, Placement};
+use cartograph_core::launcher::{Format, LauncherKind};
 use cartograph_core::machine::Machine;
+use cartograph_jobs::launch::{Passing, Placement};
 
 use crate::hosts::Hosts;
 use crate::output::Result;

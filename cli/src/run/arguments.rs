@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use cartograph_jobs::run::Request;
+
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Print nothing at the end of the job
@@ -9,15 +11,27 @@ pub(crate) struct Arguments {
     pub(super) quiet: bool,
     /// Use the best known placement in this job, without a trial
     #[arg(long)]
-    pub(super) no_trial: bool,
+    no_trial: bool,
     /// A name for the program, to distinguish jobs with the same file and number of processes
     #[arg(long = "as", value_name = "NAME")]
-    pub(super) name: Option<String>,
+    name: Option<String>,
     /// local: ranks choose the devices of their node by their place there, not by their number in MPI_COMM_WORLD; only
     /// needed until a job has shown that
     #[arg(long, value_name = "local", value_parser = ["local"], hide_possible_values = true)]
-    pub(super) devices: Option<String>,
+    devices: Option<String>,
     /// The command that starts the job: mpiexec -n 64 ./app input
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(super) command: Vec<OsString>,
+}
+
+impl Arguments {
+    /// The job as these arguments start it.
+    pub(super) fn request(&self) -> Request<'_> {
+        Request {
+            command: &self.command,
+            name: self.name.as_deref(),
+            no_trial: self.no_trial,
+            are_devices_local: self.devices.is_some(),
+        }
+    }
 }

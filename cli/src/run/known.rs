@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use cartograph_core::learn::{Entry, Gain, SHOWN, claimed, gain, median_times};
+use cartograph_jobs::learn::{Entry, Gain, SHOWN, claimed, gain, median_times};
+use cartograph_jobs::store::Store;
 use serde_json::json;
 
 use crate::output::{self, Failure, Result};
 use crate::reports;
-use crate::store::Store;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {

@@ -3,10 +3,11 @@
 use std::fmt::{self, Write};
 use std::path::Path;
 
-use cartograph_core::learn::Rule;
 use cartograph_core::machine::Machine;
 use cartograph_core::report::NodeSizes;
-use cartograph_core::report::picture::{self, Figure};
+use cartograph_jobs::draw::{self, Figure};
+use cartograph_jobs::learn::Rule;
+use cartograph_jobs::traffic::{graph, machine_of};
 use cartograph_traffic::{Count, Edge, Recording, Topology};
 
 use super::dims::better_dims;
@@ -98,7 +99,7 @@ fn sum<'a>(edges: impl Iterator<Item = &'a Edge>) -> Count {
 
 fn text(recording: &Recording) -> String {
     let mut text = format!("{}: {}", recording.program, processes(recording.size as usize));
-    let machine = super::machine_of(recording);
+    let machine = machine_of(recording);
     if let Some((machine, _)) = &machine {
         let _ = write!(text, " on {}", NodeSizes::from(machine));
     }
@@ -243,14 +244,14 @@ fn draw(recording: &Recording) -> Result<String> {
     let (count, group, what): (usize, Vec<u32>, _) = if size <= MOST_DRAWN {
         (size, (0..recording.size).collect(), "rank")
     } else {
-        let (machine, names) = super::machine_of(recording).ok_or_else(|| {
+        let (machine, names) = machine_of(recording).ok_or_else(|| {
             Failure::new(format!(
                 "{size} ranks are too many to be drawn, and parts are missing, so their nodes are unknown"
             ))
         })?;
         (names.len(), machine.nodes().to_vec(), "node")
     };
-    let (graph, unit) = super::graph(recording);
+    let (graph, unit) = graph(recording);
     let mut matrix = vec![vec![0i64; count]; count];
     for from in 0..size {
         for (to, weight) in graph.edges(from) {
@@ -262,7 +263,7 @@ fn draw(recording: &Recording) -> Result<String> {
     let legend = format!("In {unit}. Row: sending {what}. Column: receiving {what}.");
     let figure = Figure::matrix(&title, &legend, &matrix)
         .ok_or_else(|| Failure::new(format!("{count} nodes are too many to be drawn")))?;
-    Ok(picture::sheet(vec![figure]))
+    Ok(draw::sheet(vec![figure]))
 }
 
 #[cfg(test)]

@@ -4,16 +4,14 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use cartograph_core::launcher::Line;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Csr, Options, Scramble, plan_graph};
-use cartograph_core::pmi::{Order, Version};
+use cartograph_jobs::launch::{Launch, Line, Places};
+use cartograph_jobs::place::{Arm, Means, Placer, order, relay_options};
+use cartograph_jobs::pmi::{Order, Version};
 
 use super::rounds::{Difference, Outcome, TrialRuns};
-use crate::arms::{Arm, Means, Placer, order, relay_options};
 use crate::output::{self, Failure, Result};
-use crate::places::Places;
-use crate::runs::command::Launch;
 
 /// The number of orders that are tried.
 const ORDERS: u64 = 2;

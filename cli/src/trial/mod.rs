@@ -9,12 +9,12 @@ mod rounds;
 use std::collections::BTreeSet;
 
 use cartograph_core::engine::arguments::Function;
+use cartograph_jobs::launch::{Launch, printed};
+use cartograph_jobs::processes::job;
+use cartograph_jobs::program;
+use cartograph_jobs::store::{Key, Store};
 
-use crate::exec;
 use crate::output::{self, Failure, Result};
-use crate::runs::command::{Launch, printed};
-use crate::runs::job;
-use crate::store::{Key, Store};
 pub(crate) use arguments::Arguments;
 use rounds::{Difference, Outcome, TrialRuns, names};
 
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
     let (launch, line) = Launch::read(&arguments.command, arguments.mpi.as_deref(), printed)?;
-    exec::check(launch.program(), arguments.mpi.as_deref())?;
+    program::check(launch.program(), arguments.mpi.as_deref())?;
     job::end_jobs_when_interrupted();
     let key = Key::of(&launch, None).ok();
     let mut runs = TrialRuns::baseline(arguments, launch.clone())?;

@@ -6,17 +6,17 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use cartograph_core::engine::arguments::Function;
+use cartograph_jobs::compare::files::{self, Files};
+use cartograph_jobs::compare::{self, Lines};
+use cartograph_jobs::launch::Launch;
+use cartograph_jobs::processes::Input;
+use cartograph_jobs::processes::job::{self, Run};
 use tempfile::{Builder, TempDir};
 
 use super::arguments::Arguments;
 use super::moves::Moves;
 use super::place::WorkDirectory;
 use crate::output::{self, Failure, Progress, Result};
-use crate::runs::command::Launch;
-use crate::runs::compare::{self, Lines};
-use crate::runs::files::{self, Files};
-use crate::runs::input::Input;
-use crate::runs::job::{self, Run};
 
 /// The time limit of a baseline run.
 const LONGEST: Duration = Duration::from_secs(3600);

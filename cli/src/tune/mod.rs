@@ -9,11 +9,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::exec;
+use cartograph_jobs::launch::{Launch, printed};
+use cartograph_jobs::processes::{Input, job};
+use cartograph_jobs::program;
+
 use crate::output::{self, Failure, Result};
-use crate::runs::command::{Launch, printed};
-use crate::runs::input::Input;
-use crate::runs::job;
 use recorded::Recorded;
 
 #[derive(clap::Args)]
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
     let (launch, _) = Launch::read(&arguments.command, arguments.mpi.as_deref(), printed)?;
-    exec::check(launch.program(), arguments.mpi.as_deref())?;
+    program::check(launch.program(), arguments.mpi.as_deref())?;
     let default = PathBuf::from(format!("{}.ranks", launch.name().to_string_lossy()));
     let file = arguments.rankfile.clone().unwrap_or(default);
     output::check_place(&file)?;

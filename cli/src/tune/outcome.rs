@@ -4,28 +4,25 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
 
-use cartograph_core::launcher::Line;
-use cartograph_core::learn::measure::{median, paired_gain};
-use cartograph_core::learn::{CLAIMED, Entry, Gain, Guess, Past, SHOWN, Seen, Traffic};
-use cartograph_core::replay::Link;
+use cartograph_jobs::compare::files::MOST_FILES;
+use cartograph_jobs::launch::Line;
+use cartograph_jobs::learn::measure::{median, paired_gain};
+use cartograph_jobs::learn::{Entry, Gain, Guess, NOTABLE, Past, SHOWN, Seen, Traffic, is_faster};
+use cartograph_jobs::place::{Arm, Means, RankFile, Start, faster};
+use cartograph_jobs::predict::Forecast;
+use cartograph_jobs::processes::job;
+use cartograph_jobs::replay::Link;
+use cartograph_jobs::run::nodes_of_ranks;
+use cartograph_jobs::store::Store;
 use serde_json::{Value, json};
 
 use super::recorded::Recorded;
 use super::rounds::{Measured, Time, VariantRuns};
-use crate::arms::{Arm, Means, RankFile, Start, faster};
 use crate::output::{self, Failure, Result};
-use crate::predict::Forecast;
-use crate::run::nodes_of_ranks;
-use crate::runs::files::MOST_FILES;
-use crate::runs::job;
-use crate::store::Store;
 use crate::traffic;
 
 /// The version of the JSON.
 const SCHEMA: u32 = 1;
-
-/// A smaller gain does not justify a setting, however significant it is.
-const LEAST_GAIN: f64 = 1.02;
 
 /// The result of all rounds.
 struct Finding<'a> {
@@ -222,7 +219,7 @@ impl Measured {
         let left = || gains.iter().filter(|(runs, _)| runs.dropped.is_none());
         let sure = left().find(|(runs, _)| is_faster(baseline, &runs.times, tests));
         let count = |runs: &VariantRuns| baseline.len() + runs.times.len();
-        let mut words = match (&sure, left().find(|(_, gain)| gain.most > LEAST_GAIN)) {
+        let mut words = match (&sure, left().find(|(_, gain)| gain.most > NOTABLE)) {
             (Some((runs, gain)), _) => faster(&runs.arm.order, gain, count(runs)),
             (None, Some((runs, Gain { mean, least, most, .. }))) => format!(
                 "no significant speedup over the default order at the 99 % level; {}: {mean:.2}x its speed ({} runs, 95 % CI \
@@ -232,7 +229,7 @@ impl Measured {
             ),
             _ => "no variant is faster than the default order".to_owned(),
         };
-        let least = sure.as_ref().map_or(LEAST_GAIN, |(_, gain)| gain.mean);
+        let least = sure.as_ref().map_or(NOTABLE, |(_, gain)| gain.mean);
         let differs = |(runs, gain): &&(&VariantRuns, Gain)| runs.differs && gain.mean > least;
         if let Some((runs, gain)) = gains.iter().find(differs) {
             let hint = match &runs.ignorable {
@@ -254,15 +251,6 @@ impl Measured {
         let best = sure.and_then(|(runs, _)| Some((&runs.arm, runs.start.as_ref()?)));
         Finding { words, best, none_ran: false }
     }
-}
-
-/// True if a variant is significantly faster than the baseline, as one of several that are tested: together they report a
-/// false gain in at most 1 % of cases.
-fn is_faster(baseline: &[f64], times: &[f64], tests: usize) -> bool {
-    // Of a two-sided interval one side counts.
-    let level = 2.0 * CLAIMED / tests.max(1) as f64;
-    let found = paired_gain(baseline, times, level);
-    found.is_some_and(|gain| gain.least > 1.0 && gain.mean >= LEAST_GAIN)
 }
 
 /// Writes all results, without names of nodes and arguments.
@@ -301,45 +289,4 @@ fn rank_file_use(arm: &Arm, rank_file: &RankFile, ranks: &Path) -> String {
         false => "this allocation",
     };
     format!("written: {}\non {on}, run: {line}\n", ranks.display())
-}
-
-#[cfg(test)]
-mod tests {
-    use cartograph_core::learn::simulate::{Chance, KINDS};
-
-    use super::super::rounds::turns;
-    use super::*;
-
-    /// The noise of runs of real programs, as measured by `make lab-programs`, in round numbers.
-    const NOISE: [f64; 6] = [0.01, 0.02, 0.03, 0.05, 0.07, 0.08];
-
-    #[test]
-    fn of_a_program_without_any_effect_one_gain_in_a_hundred_is_claimed() {
-        const TUNED: u64 = 4000;
-        let mut kinds = 0;
-        // All runs of a tuning are on the same nodes.
-        let is_tuned = |name: &str| name.starts_with("no effect") && !name.ends_with("repeat");
-        for (name, program) in KINDS.iter().filter(|(name, _)| is_tuned(name)) {
-            for (variants, rounds) in [(3, 5), (1, 3), (3, 4), (5, 8)] {
-                let claims = (0..TUNED).filter(|seed| {
-                    let mut chance = Chance::new(seed ^ 0x0ddba11);
-                    let program = program(&mut chance, (1.0, NOISE[*seed as usize % NOISE.len()]));
-                    let mut times = vec![Vec::new(); variants + 1];
-                    let mut job = 0;
-                    for round in 0..rounds {
-                        for at in turns(round, variants + 1) {
-                            times[at].push(program.seconds(0, job, &mut chance));
-                            job += 1;
-                        }
-                    }
-                    (1..=variants).any(|at| is_faster(&times[0], &times[at], variants))
-                });
-                let part = claims.count() as f64 / TUNED as f64;
-                println!("{name}, {variants} variants, {rounds} rounds: {part}");
-                assert!(part <= 0.01, "{name}, {variants} variants, {rounds} rounds: {part}");
-            }
-            kinds += 1;
-        }
-        assert_eq!(kinds, 3);
-    }
 }

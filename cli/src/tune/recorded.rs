@@ -5,17 +5,16 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use cartograph_core::launcher::Line;
 use cartograph_core::machine::Machine;
+use cartograph_jobs::launch::{Launch, Line, printed};
+use cartograph_jobs::place::Means;
+use cartograph_jobs::processes::{Input, job};
+use cartograph_jobs::run::Inputs;
+use cartograph_jobs::store::Key;
+use cartograph_jobs::traffic::machine_of;
 use cartograph_traffic::Recording;
 
-use crate::arms::Means;
 use crate::output::{self, Failure, Progress, Result};
-use crate::run::Inputs;
-use crate::runs::command::{Launch, printed};
-use crate::runs::input::Input;
-use crate::runs::job;
-use crate::store::Key;
 use crate::traffic;
 
 /// The facts about a job.
@@ -60,7 +59,7 @@ impl Recorded {
         let recording = traffic::read(&directory).map_err(|failure| {
             failure.with_hint("is TMPDIR shared by all nodes? set it to a directory that is")
         })?;
-        let (machine, names) = traffic::machine_of(&recording).ok_or_else(|| {
+        let (machine, names) = machine_of(&recording).ok_or_else(|| {
             Failure::new("parts of the recording are missing: is the directory for temporary files shared by all nodes? \
                           set TMPDIR to one that is")
         })?;

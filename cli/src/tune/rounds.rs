@@ -5,17 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cartograph_core::learn::measure::median;
+use cartograph_jobs::compare::files::{self, Files};
+use cartograph_jobs::compare::{self, Lines};
+use cartograph_jobs::learn::measure::{median, turns};
+use cartograph_jobs::place::{Arm, Start};
+use cartograph_jobs::processes::{Input, job};
 use cartograph_traffic::Recording;
 use regex::Regex;
 
 use super::variants::Variant;
-use crate::arms::{Arm, Start};
 use crate::output::{Failure, Progress, Result};
-use crate::runs::compare::{self, Lines};
-use crate::runs::files::{self, Files};
-use crate::runs::input::Input;
-use crate::runs::job;
 
 /// A variant is dropped after two rounds if each of its runs is slower by this factor than each run of the best.
 const CLEARLY_BEHIND: f64 = 1.15;
@@ -116,12 +115,6 @@ pub(super) fn run(
     let Rounds { files, time, all, ended, .. } = rounds;
     let too_many_files = files.too_many;
     Ok(Measured { time, all, ended, too_many_files, is_interrupted })
-}
-
-/// The order in which variants run: each round begins with the next variant, so that a machine that slows down or
-/// speeds up affects all of them alike.
-pub(super) fn turns(round: u32, count: usize) -> impl Iterator<Item = usize> {
-    (0..count).map(move |turn| (turn + round as usize) % count)
 }
 
 struct Rounds<'a> {

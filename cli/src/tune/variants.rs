@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use cartograph_core::mapping::Options;
+use cartograph_jobs::launch::Places;
+use cartograph_jobs::place::{Arm, Means, Placer, Start};
+use cartograph_jobs::predict::{Forecast, MOST_CALLS};
+use cartograph_jobs::processes::job;
+use cartograph_jobs::traffic::limit;
 
 use super::recorded::Recorded;
-use crate::arms::{Arm, Means, Placer, Start};
 use crate::output::{self, Failure, Result};
-use crate::places::Places;
-use crate::predict::{Forecast, MOST_CALLS};
-use crate::runs::job;
-use crate::traffic::{better_dims, limit};
+use crate::traffic::{better_dims, table};
 
 /// The number of variants that run besides the baseline.
 const MOST_VARIANTS: usize = 3;
@@ -38,7 +39,7 @@ pub(super) fn choose(
     if job::is_interrupted() {
         return Err(job::interrupted());
     }
-    output::print(&forecast.text())?;
+    output::print(&table(&forecast))?;
     for better in recording.topologies.iter().filter_map(|grid| better_dims(recording, grid)) {
         output::print(&format!("{better}\n"))?;
     }

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
-use cartograph_core::pmi::line::{Format, Part, sent, take, value};
+use cartograph_jobs::pmi::line::{Format, Part, sent, take, value};
 
 use crate::run::{COMMAND, Directory};
 

@@ -19,6 +19,9 @@ mod edge_match;
 mod error;
 pub mod exchange;
 mod faults;
+#[cfg(feature = "fuzz")]
+#[path = "tests/fuzz.rs"]
+pub mod fuzz;
 pub mod history;
 mod node_traffic;
 mod planned;

@@ -1,5 +1,5 @@
-//! Reports on topologies and the effect of reordering: text for people, JSON for programs, pictures. Pure: no MPI, no
-//! I/O, no unsafe.
+//! Reports on topologies and the effect of reordering: text for people, JSON for programs. Pure: no MPI, no I/O, no
+//! unsafe.
 //!
 //! Constructors [add](Report::add) a [`Record`] for each topology, and write [the new ones](Report::news) as text, or
 //! the [JSON](Report::json), to the requested place.
@@ -9,8 +9,6 @@ pub mod collect;
 pub mod effect;
 pub mod json;
 pub mod origin;
-#[cfg(feature = "cli")]
-pub mod picture;
 pub mod places;
 pub mod record;
 mod text;
@@ -24,4 +22,5 @@ pub use json::{Document, Job};
 pub use origin::Origin;
 pub use places::{Placements, VertexPlacement};
 pub use record::{Record, ReorderOrigin};
+pub use text::{AtLeast, Change};
 pub use warning::{foreign_launcher, launched, short_periodic_sides};

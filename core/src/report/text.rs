@@ -26,7 +26,7 @@ impl fmt::Display for Seconds {
 }
 
 /// "4704 -> 1224 (-74 %)", or one number if nothing changed.
-pub(super) struct Change(pub(super) i64, pub(super) i64);
+pub struct Change(pub i64, pub i64);
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,7 +43,7 @@ impl fmt::Display for Change {
 }
 
 /// ", at least 24"; nothing for the trivial bound 0.
-pub(super) struct AtLeast(pub(super) i64);
+pub struct AtLeast(pub i64);
 
 impl fmt::Display for AtLeast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

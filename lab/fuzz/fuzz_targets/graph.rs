@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| cartograph_core::fuzz::graph(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| cartograph_jobs::fuzz::graph(data));

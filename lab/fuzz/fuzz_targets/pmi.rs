@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| cartograph_core::fuzz::pmi(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| cartograph_jobs::fuzz::pmi(data));

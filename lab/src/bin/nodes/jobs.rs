@@ -1,6 +1,6 @@
 //! The table of `make lab-jobs`: public programs as jobs with and without `cartograph run`, interleaved.
 
-use cartograph_core::learn::Gain;
+use cartograph_jobs::learn::Gain;
 use cartograph_lab::Table;
 
 use super::measured::{Measured, TIME, shown};

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use cartograph_core::learn::Gain;
-use cartograph_core::learn::SHOWN;
-use cartograph_core::learn::measure::{median, paired_gain};
+use cartograph_jobs::learn::measure::{median, paired_gain};
+use cartograph_jobs::learn::{Gain, SHOWN};
 
 /// Measured numbers by case and variant, with cases in order of appearance.
 #[derive(Default)]

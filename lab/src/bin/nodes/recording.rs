@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use cartograph_core::learn::Gain;
+use cartograph_jobs::learn::Gain;
 use cartograph_lab::host::command;
 use cartograph_lab::{File, Table};
 use cartograph_traffic::Recording;

@@ -10,7 +10,7 @@ use std::process::{Output, id};
 use std::time::Duration;
 use std::{fs, thread};
 
-use cartograph_core::learn::measure::median;
+use cartograph_jobs::learn::measure::median;
 use cartograph_lab::host::{Host, checked, command, does};
 use regex::Regex;
 

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use cartograph_core::learn::simulate::{KINDS, Measured, Summary, summary};
+use cartograph_lab::simulated::{KINDS, Measured, Summary, summary};
 use cartograph_lab::{File, Table, directory};
 
 /// Histories that were not used to choose the policy's constants, unlike those of its tests.

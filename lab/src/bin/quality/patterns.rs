@@ -3,7 +3,7 @@
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Options, plan_grid};
-use cartograph_core::replay::{Event, Link, Network, Op, Program, RankLocations, replay};
+use cartograph_jobs::replay::{Event, Link, Network, Op, Program, RankLocations, replay};
 use cartograph_lab::Table;
 
 use crate::instances::{Instance, by_dims_create, everyday};

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
 
-use cartograph_core::learn::{Rule, Scaling};
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Csr, Objective, Options, plan_graph};
 use cartograph_core::topology::dims_create;
+use cartograph_jobs::learn::{Rule, Scaling};
 use cartograph_lab::{Table, top};
 use cartograph_traffic::{Count, Edge, Recording, Topology};
 

@@ -3,13 +3,12 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use cartograph_core::replay::{Link, Network, RankLocations, replay};
+use cartograph_jobs::replay::{Link, Network, RankLocations, replay};
 use cartograph_lab::{File, Table, top};
 
 use crate::machine::{DRAGONFLY, FAT_TREE, Machine};
-use crate::orders;
-use crate::smpi;
 use crate::trace::Trace;
+use crate::{orders, smpi};
 
 const USUAL: Machine = Machine { network: FAT_TREE, gbits: 200, processes: 32, selector: "mpich" };
 

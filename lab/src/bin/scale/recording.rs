@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use cartograph_core::replay::{Event, Meeting, Op};
+use cartograph_jobs::replay::{Event, Meeting, Op};
 use serde_json::{Value, json};
 
 use crate::trace::Trace;

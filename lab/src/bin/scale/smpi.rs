@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use cartograph_core::replay::{Event, Meeting, Op, Program};
+use cartograph_jobs::replay::{Event, Meeting, Op, Program};
 
 /// The speed of the simulated cores, in which a trace counts work.
 pub(crate) const SPEED: f64 = 1e9;

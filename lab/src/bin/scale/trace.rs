@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use cartograph_core::replay::{Event, Meeting, Op, Program};
+use cartograph_jobs::replay::{Event, Meeting, Op, Program};
 
 /// Shorter work is that of the simulator.
 const LEAST_WORK: f64 = 5e-6;
@@ -208,7 +208,7 @@ fn words(numbers: &[impl ToString]) -> String {
 mod tests {
     use super::*;
     use crate::{orders, smpi};
-    use cartograph_core::replay::{Network, RankLocations, replay};
+    use cartograph_jobs::replay::{Network, RankLocations, replay};
 
     /// Otherwise some ranks would wait forever.
     #[test]

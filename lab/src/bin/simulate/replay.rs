@@ -3,8 +3,8 @@
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Grid, Options, plan_grid};
-use cartograph_core::replay::{Event, Link, Network, Op, Program, RankLocations, replay};
 use cartograph_core::topology::Cart;
+use cartograph_jobs::replay::{Event, Link, Network, Op, Program, RankLocations, replay};
 
 /// Two exchanges with the six neighbors.
 fn exchanges(dims: [usize; 3], periodic: bool, bytes: u64) -> Program {

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Output;
 use std::time::Instant;
 
-use cartograph_core::learn::measure::median;
+use cartograph_jobs::learn::measure::median;
 use cartograph_lab::host::{Host, command, does};
 
 use super::{Outcome, Said, WORK};

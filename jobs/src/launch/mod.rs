@@ -1,0 +1,21 @@
+//! The command that starts a job, and the places of the processes that it starts.
+//!
+//! - `line`: parses a launcher's command line.
+//! - `placement`: builds one that places ranks.
+//! - `command`: the program in any command, whose launcher may be unknown.
+//! - `places`: where the launcher starts processes.
+//! - [`binding`]: the CPUs that they may use.
+
+pub mod binding;
+mod command;
+mod line;
+mod placement;
+mod places;
+#[cfg(test)]
+mod tests;
+
+pub use command::{Launch, printed};
+pub use line::{Given, Line, Unreadable};
+pub use placement::{Obstacle, Passing, Placement};
+pub(crate) use places::LONGEST;
+pub use places::{Places, own_place};

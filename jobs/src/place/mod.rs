@@ -1,0 +1,10 @@
+//! The placements that are worth a job, and how jobs start in them.
+
+mod arms;
+mod choose;
+mod forecasts;
+
+#[cfg(test)]
+pub(crate) use arms::by_launcher;
+pub use arms::{Arm, Means, Placer, RankFile, Start, faster, order, relay_options};
+pub(crate) use choose::{traffic, worth_trying};

@@ -1,0 +1,130 @@
+//! A run of a job, without Cartograph unless the command line loads it.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::time::Duration;
+
+use cartograph_core::mapping::Stop;
+
+use super::ended::Ended;
+use super::input::Input;
+use super::signals;
+use super::watched::{self, Finished};
+use crate::error::{Cause, Failure, Result};
+
+/// The command got a signal to end.
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// The number of the first such signal, and how many there were.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// A run of a job.
+pub struct Run {
+    /// The end of the run, or its time limit.
+    pub ended: core::result::Result<Ended, Duration>,
+    /// Its output.
+    pub stdout: String,
+    /// Its messages.
+    pub stderr: String,
+    /// Its time.
+    pub took: Duration,
+}
+
+impl Run {
+    /// True if it ended with exit code 0.
+    pub fn has_succeeded(&self) -> bool {
+        self.ended == Ok(Ended::Code(0))
+    }
+
+    /// How the run ended, and the first meaningful line on stderr, if the program or its MPI printed one.
+    pub fn end(&self) -> String {
+        let ended = match self.ended {
+            Ok(ended) => ended.to_string(),
+            Err(longest) => format!("did not end within {:.0} s", longest.as_secs_f64()),
+        };
+        let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() > 8;
+        let lines = || self.stderr.lines().filter(says);
+        let is_own = |line: &&str| line.starts_with("cartograph: ");
+        let words = lines().find(|line| !is_own(line));
+        match words.or_else(|| lines().find(is_own)) {
+            Some(words) => format!("{ended} ({})", words.trim()),
+            None => ended,
+        }
+    }
+}
+
+/// Makes Ctrl-C and other terminating signals end the running job as well.
+pub fn end_jobs_when_interrupted() {
+    signals::on_end(|signal| {
+        let _ = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+        IS_INTERRUPTED.store(true, Ordering::Relaxed);
+        COUNT.fetch_add(1, Ordering::Release);
+    });
+}
+
+/// Lets a search end when the user interrupts the command.
+pub fn stop() -> Stop {
+    Stop(Some(&IS_INTERRUPTED))
+}
+
+/// Runs a command in its own process group, in a directory if one is given, with the input on stdin, and without
+/// variables that would load Cartograph other than through the command itself.
+pub fn run(
+    words: &[OsString],
+    directory: Option<&Path>,
+    input: &Input,
+    longest: Duration,
+) -> Result<Run> {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).stdin(input.open()?);
+    if let Some(directory) = directory {
+        // Open MPI's launcher takes the directory from PWD.
+        command.current_dir(directory).env("PWD", directory);
+    }
+    let settings = env::vars_os().map(|(name, _)| name);
+    for name in settings.filter(|name| name.as_bytes().starts_with(b"CARTOGRAPH_")) {
+        // The location of libraries is meant only for the command.
+        if name != "CARTOGRAPH_LIB_DIR" {
+            command.env_remove(name);
+        }
+    }
+    if let Some(preloaded) = env::var_os("LD_PRELOAD") {
+        command.env("LD_PRELOAD", without_own(&preloaded));
+    }
+    // A library that is linked, or loaded some other way, must not reorder the baseline.
+    command.env("CARTOGRAPH_REORDER", "off");
+    if is_interrupted() {
+        return Err(interrupted());
+    }
+    let finished = watched::run(&mut command, longest, &|| COUNT.load(Ordering::Acquire));
+    if is_interrupted() {
+        return Err(interrupted());
+    }
+    let Finished { ended, stdout, stderr, took } = finished?;
+    Ok(Run { ended: ended.ok_or(longest), stdout, stderr, took })
+}
+
+/// True if the user has interrupted the runs.
+pub fn is_interrupted() -> bool {
+    IS_INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// The failure of a command that the user has interrupted.
+pub fn interrupted() -> Failure {
+    Failure::new("interrupted").with_cause(Cause::Signal(SIGNAL.load(Ordering::Relaxed)))
+}
+
+/// The value of LD_PRELOAD without Cartograph's libraries, which a loaded module may have set.
+fn without_own(preloaded: &OsStr) -> OsString {
+    let is_own = |path: &&[u8]| {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        name.starts_with(b"libcartograph")
+    };
+    let paths = preloaded.as_bytes().split(|byte| b": ".contains(byte));
+    OsString::from_vec(paths.filter(|path| !is_own(path)).collect::<Vec<_>>().join(&b':'))
+}

@@ -1,0 +1,131 @@
+//! Runs a command in its own process group, with a time limit, and keeps its output.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitStatus};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use super::Ended;
+use crate::error::Failure;
+
+/// The time that a launcher has to end its processes after it got a signal, unless the user interrupts again.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The space that must be left on the disk after a command has printed.
+const SPARE: usize = 1 << 16;
+
+/// The delay until a signal to end, which the caller counts, is noticed.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A command that was run.
+pub(crate) struct Finished {
+    /// The end of the command, unless the time limit or a signal ended it.
+    pub(crate) ended: Option<Ended>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+/// The end of a child, and its time.
+type End = (io::Result<ExitStatus>, Duration);
+
+/// Runs a command for at most this long, and only while `signals`, the number of signals to end so far, is 0.
+pub(crate) fn run(
+    command: &mut Command,
+    longest: Duration,
+    signals: &dyn Fn() -> u32,
+) -> Result<Finished, Failure> {
+    let kept = || {
+        let both = tempfile::tempfile().and_then(|file| Ok((file.try_clone()?, file)));
+        both.map_err(|error| failed_to_keep(&error))
+    };
+    let ((mut stdout, to_stdout), (mut stderr, to_stderr)) = (kept()?, kept()?);
+    command.stdout(to_stdout).stderr(to_stderr).process_group(0);
+    let started = Instant::now();
+    let mut child = command.spawn().map_err(|error| {
+        Failure::new(format!("cannot run {}: {error}", command.get_program().to_string_lossy()))
+    })?;
+    let group = Pid::from_raw(child.id().cast_signed());
+    let (sender, ends) = mpsc::channel();
+    // Waits for the exact end: polling would make short runs look alike.
+    thread::spawn(move || sender.send((child.wait(), started.elapsed())));
+    let (status, took) = match wait(&ends, started, longest, signals) {
+        Some((status, took)) => (Some(status), took),
+        None => {
+            let took = started.elapsed();
+            end(group, &ends, signals);
+            (None, took)
+        }
+    };
+    let failed = |error| Failure::new(format!("cannot wait for the launcher: {error}"));
+    let ended = status.transpose().map_err(failed)?.map(Ended::from);
+    let finished = Finished { ended, stdout: text(&mut stdout), stderr: text(&mut stderr), took };
+    // Output that is cut short for lack of space looks like that of a failed program.
+    stderr.write_all(&[0; SPARE]).map_err(|error| failed_to_keep(&error))?;
+    Ok(finished)
+}
+
+fn failed_to_keep(error: &io::Error) -> Failure {
+    Failure::new(format!(
+        "cannot write what a run prints to a temporary file in {}: {error}; set TMPDIR to another directory",
+        env::temp_dir().display()
+    ))
+}
+
+/// Waits for a child until it ends, the time limit passes, or a signal arrives.
+fn wait(
+    ends: &Receiver<End>,
+    started: Instant,
+    longest: Duration,
+    signals: &dyn Fn() -> u32,
+) -> Option<End> {
+    loop {
+        let left = longest.saturating_sub(started.elapsed());
+        let end = ends.recv_timeout(left.min(PAUSE)).ok();
+        if end.is_some() || left.is_zero() || signals() > 0 {
+            return end;
+        }
+    }
+}
+
+/// Ends a launcher. On SIGTERM it ends its processes, which may have their own groups; the rest of its group is then
+/// killed.
+fn end(group: Pid, ends: &Receiver<End>, signals: &dyn Fn() -> u32) {
+    let _ = killpg(group, Signal::SIGTERM);
+    let start = Instant::now();
+    let has_time = || start.elapsed() < GRACE && signals() < 2;
+    let mut has_ended = false;
+    while !has_ended && has_time() {
+        has_ended = ends.recv_timeout(PAUSE).is_ok();
+    }
+    let _ = killpg(group, Signal::SIGKILL);
+    if !has_ended {
+        let _ = ends.recv();
+    }
+}
+
+fn text(file: &mut File) -> String {
+    let mut bytes = Vec::new();
+    // Unreadable output counts as empty.
+    let _ = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_short_run_is_its_own() {
+        let took = |_| run(&mut Command::new("true"), Duration::MAX, &|| 0).unwrap().took;
+        let least = (0..50).map(took).min().unwrap();
+        assert!(least < Duration::from_millis(8), "{least:?}");
+    }
+}

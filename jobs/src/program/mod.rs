@@ -1,0 +1,50 @@
+//! Programs: their files behind wrappers, the MPI with which they are linked, and the libraries to preload for them.
+
+mod file;
+mod libraries;
+mod preload;
+mod wrappers;
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use crate::error::Result;
+
+pub use file::{find_program, own_path};
+pub(crate) use file::{linked_mpi, needs_mpi};
+pub use libraries::{Fault, LibraryDirectory};
+pub use preload::{With, preload};
+pub use wrappers::behind_wrapper;
+pub(crate) use wrappers::{is_wrapper, name, program_at};
+
+/// Explains why a program cannot be run with a library.
+///
+/// # Errors
+///
+/// The reason.
+pub fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
+    let with = With { recorder: false, library: true };
+    Ok(preload(&find_program(program)?, mpi, with).map(drop)?)
+}
+
+/// Explains why a program cannot be run with the recorder.
+///
+/// # Errors
+///
+/// The reason.
+pub fn check_recorder(program: &Path) -> Result<()> {
+    let with = With { recorder: true, library: false };
+    Ok(preload(program, None, with).map(drop)?)
+}
+
+/// Explains why a program, of whose MPI there is no library, cannot be recorded.
+///
+/// # Errors
+///
+/// The reason.
+pub fn check_mpi(program: &OsStr) -> Result<()> {
+    match find_program(program).ok().and_then(|program| linked_mpi(&program)) {
+        Some(mpi) => LibraryDirectory::find()?.check_mpi(&mpi),
+        None => Ok(()),
+    }
+}

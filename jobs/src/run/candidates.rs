@@ -1,0 +1,60 @@
+//! The placements that may be chosen for a job.
+
+use cartograph_core::machine::Machine;
+
+use crate::launch::Line;
+use crate::learn::{Choice, Conditions, Entry, Guess, Placement};
+use crate::place::{Arm, Means, worth_trying};
+use crate::store::Store;
+
+/// The placements that are worth trying for the kinds of work that a job may do.
+pub(super) struct Candidates {
+    /// Each with its kind.
+    pub(super) arms: Vec<(u32, Arm)>,
+    /// The means for all of them.
+    pub(super) means: Means,
+    /// True if the program failed in all placements.
+    pub(super) are_blamed: bool,
+}
+
+impl Candidates {
+    /// The candidates for a job with this command line on its nodes, of this shape.
+    ///
+    /// # Errors
+    ///
+    /// Why ranks cannot be placed there.
+    pub(super) fn new(
+        (line, store): (&Line, &Store),
+        entry: &Entry,
+        guess: &Guess,
+        machine: &Machine,
+        shape: u64,
+        devices: u32,
+    ) -> Result<Self, String> {
+        let means = Means::of(line, &entry.mpi)?;
+        let mut arms = Vec::new();
+        for kind in &guess.kinds {
+            let found = worth_trying(store, (entry, *kind), (machine, shape), &means, devices);
+            arms.extend(found.into_iter().map(|arm| (*kind, arm)));
+        }
+        let count = arms.len();
+        arms.retain(|(_, arm)| !entry.is_blamed(&arm.order));
+        let are_blamed = count > 0 && arms.is_empty();
+        Ok(Self { arms, means, are_blamed })
+    }
+
+    /// The first candidate.
+    pub(super) fn first(&self) -> Option<&Arm> {
+        self.arms.first().map(|(_, arm)| arm)
+    }
+
+    /// The choice by the policy, where arm 0 is the default order.
+    pub(super) fn choose(&self, entry: &Entry, guess: &Guess, conditions: &Conditions) -> Choice {
+        let candidates: Vec<(Placement, f64)> = self
+            .arms
+            .iter()
+            .map(|(kind, arm)| (Placement { kind: *kind, order: arm.order.clone() }, arm.gain()))
+            .collect();
+        entry.choose(guess, &candidates, conditions)
+    }
+}

@@ -1,0 +1,258 @@
+//! Decides how a job starts: unchanged, recorded, or in a placement.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::time::{Duration, Instant};
+
+use super::inputs::Inputs;
+use super::kept::{self, Kept, Rest};
+use super::learned::Lesson;
+use super::nodes::{Nodes, Refusal, unchanged};
+use super::surroundings::Surroundings;
+use super::{choice, with_relays};
+use crate::launch::{Launch, Line};
+use crate::learn::{Entry, Guess, Reason, digest};
+use crate::place::{Arm, Means, Start};
+use crate::processes::Ended;
+use crate::processes::foreground::JobEnd;
+use crate::program::program_at;
+use crate::store::{ALLOCATIONS, Key, Store};
+
+/// The time limit for a launcher to print its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A launcher that prints nothing for this time is not asked again.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// A job as the user starts it.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The command that starts it.
+    pub command: &'a [OsString],
+    /// The user's name for its program.
+    pub name: Option<&'a str>,
+    /// True if it takes the best known placement, without a trial.
+    pub no_trial: bool,
+    /// True if its ranks are known to choose devices by their place on a node.
+    pub are_devices_local: bool,
+}
+
+/// A job that is about to start.
+pub struct Job {
+    /// Its command line.
+    pub words: Vec<OsString>,
+    /// The program's name for messages.
+    pub(super) name: String,
+    /// The lesson of this job, or why there is none.
+    pub(super) lesson: Result<Lesson, String>,
+}
+
+impl Job {
+    /// Decides how to start the job. The store may be unusable.
+    pub fn decide(
+        request: &Request<'_>,
+        store: Result<Store, String>,
+        around: &impl Surroundings,
+    ) -> Self {
+        let command = request.command;
+        let name = |words: &[OsString]| {
+            words[program_at(words).unwrap_or(0)].to_string_lossy().into_owned()
+        };
+        let unchanged = |name, why| Self { words: command.to_vec(), name, lesson: Err(why) };
+        let line = match line(command, &store, around) {
+            Ok(line) => line,
+            Err(why) => return unchanged(name(command), format!("{why}; the job ran unchanged")),
+        };
+        let name = name(&line.program);
+        match lesson(request, &line, &name, store, around) {
+            Err(why) => unchanged(name, why),
+            Ok((start, lesson)) => match recorded(&start, &lesson) {
+                Some(words) => Self { words, name, lesson: Ok(lesson) },
+                None => unchanged(
+                    name,
+                    "cannot locate the cartograph executable; the job ran unchanged".into(),
+                ),
+            },
+        }
+    }
+
+    /// Learns from the job, which has ended, and returns the line about it.
+    pub fn learn(self, end: JobEnd) -> String {
+        let Self { name, lesson, .. } = self;
+        match (lesson, end.ended) {
+            (Err(why), _) => why,
+            (Ok(lesson), Ended::Code(0)) => {
+                lesson.learn(&name).unwrap_or_else(|why| format!("{name}: {why}"))
+            }
+            (Ok(_), Ended::Code(code)) if end.after_signal => format!(
+                "{name} exited with code {code} after a signal; nothing learned from this run"
+            ),
+            (Ok(lesson), Ended::Code(code)) => {
+                lesson.failed();
+                format!("{name} exited with code {code}; this run is not compared")
+            }
+            (Ok(_), Ended::Signal(_)) => {
+                format!("{name} was ended by a signal; nothing learned from this run")
+            }
+        }
+    }
+}
+
+/// Reads the launcher's command line.
+fn line(
+    command: &[OsString],
+    store: &Result<Store, String>,
+    around: &impl Surroundings,
+) -> Result<Line, String> {
+    let prints = |launcher: &OsStr| printed(launcher, store, around);
+    let (_, line) = Launch::read(command, None, prints).map_err(|failure| failure.text)?;
+    let line = line.map_err(|why| why.to_string())?;
+    // Relays need not know the nodes before the job.
+    let asks = !line.takes_relays(|name| env::var(name).ok());
+    if asks && line.allocates(|name| env::var_os(name).is_some()) {
+        return Err(format!(
+            "outside an allocation, the nodes of {} are unknown before the job; use it in a job script",
+            line.launcher.name
+        ));
+    }
+    match line.processes() {
+        Some(1) => Err("a job of one process; nothing to place".into()),
+        _ => Ok(line),
+    }
+}
+
+/// The output by which a launcher is recognized, which is kept for the next job.
+fn printed(launcher: &OsStr, store: &Result<Store, String>, around: &impl Surroundings) -> String {
+    let file = kept::launcher_file(launcher);
+    let kept = store.as_ref().ok().zip(file.as_ref());
+    if let Some(text) = kept.and_then(|(store, file)| store.read(file)) {
+        return text;
+    }
+    let words = [launcher.to_owned(), "--version".into()];
+    let began = Instant::now();
+    let version = around.ask(&words, PATIENCE).unwrap_or_default();
+    // Without output, it may have been busy, and must not delay each job.
+    let is_slow = began.elapsed() > SLOW;
+    if let Some((store, file)) = kept.filter(|_| is_slow || !version.is_empty()) {
+        let _ = store.folder(ALLOCATIONS).and_then(|_| store.note(file, &version));
+    }
+    version
+}
+
+/// The start of the job in the chosen placement, and the lesson to learn from it.
+fn lesson(
+    request: &Request<'_>,
+    line: &Line,
+    name: &str,
+    store: Result<Store, String>,
+    around: &impl Surroundings,
+) -> Result<(Start, Lesson), String> {
+    let mut lesson = empty(request, line, store, around)?;
+    if line.takes_relays(|name| env::var(name).ok()) {
+        return with_relays::start(request.no_trial, line, lesson);
+    }
+    let nothing = || format!("{name}: no placement is predicted to help on these nodes");
+    let known = line.processes().and_then(|count| u32::try_from(count).ok());
+    let known = known.and_then(|count| lesson.store.entry(&lesson.key, count));
+    if let Some(entry) = &known {
+        // Whatever its nodes are: the launcher need not be asked for them.
+        Means::of(line, &entry.mpi).map_err(|why| unchanged(&why))?;
+    }
+    lesson.program = program_number(&lesson, known.as_ref());
+    let mut kept = Kept::read(&lesson.store, &line.words());
+    let rest = kept.rests(&lesson.store, &lesson.program);
+    match rest {
+        Rest::NothingHelps => return Err(nothing()),
+        Rest::Unrecorded(why) => {
+            return Err(unchanged(&format!("{name}: in an earlier job, {why}")));
+        }
+        Rest::Never | Rest::Over => {}
+    }
+    let mut job = Nodes::find(line, kept, &lesson, around)?;
+    let entry = lesson.store.entry(&lesson.key, job.own.ranks());
+    let chosen = match &entry {
+        Some(entry) => choice::choose(request.no_trial, (entry, &job.machine), &mut lesson),
+        None => Ok(predicted(request.no_trial, &job, &mut lesson)),
+    };
+    lesson.keeps_calls &= !job.kept.has_ended(&lesson.program);
+    let start = match chosen {
+        Err(Refusal::NothingHelps) => {
+            job.kept.gives_up(&lesson.store, &lesson.program);
+            if rest == Rest::Never {
+                return Err(nothing());
+            }
+            Start::of(line.clone().into())
+        }
+        Err(Refusal::Because(why)) => return Err(why),
+        Ok(None) => Start::of(line.clone().into()),
+        Ok(Some((arm, means))) => {
+            let start = job.placed(line, &arm, means, &lesson, around)?;
+            lesson.arm = Some(arm);
+            start
+        }
+    };
+    lesson.nodes = Some(job.assumed());
+    Ok((start, lesson))
+}
+
+/// The placement that jobs with other numbers of processes predict.
+fn predicted(no_trial: bool, job: &Nodes, lesson: &mut Lesson) -> Option<(Arm, Means)> {
+    let known = lesson.store.predicted(&lesson.key, job.own.ranks())?;
+    choice::predict(no_trial, known, &job.machine, lesson)
+}
+
+/// A number for a program with its inputs; files that its jobs write are no inputs.
+fn program_number(lesson: &Lesson, entry: Option<&Entry>) -> String {
+    let outputs = entry.map_or(&[][..], |entry| &entry.outputs);
+    let numbers = [lesson.key.build, lesson.key.mpi, lesson.inputs.digest(outputs)];
+    format!("{:016x}", digest(&numbers.map(u64::to_le_bytes).concat()))
+}
+
+/// The lesson of a job, when only its program is known.
+fn empty(
+    request: &Request<'_>,
+    line: &Line,
+    store: Result<Store, String>,
+    around: &impl Surroundings,
+) -> Result<Lesson, String> {
+    if let Some(at) = program_at(&line.program) {
+        let checked = around.check_recorder(&line.program[at]);
+        checked.map_err(|failure| unchanged(&failure.text))?;
+    }
+    let store = store.map_err(|why| unchanged(&why))?;
+    let key =
+        Key::of(&line.clone().into(), request.name).map_err(|why| unchanged(&why.to_string()))?;
+    let directory = store
+        .job_folder()
+        .map_err(|error| unchanged(&format!("cannot write to the store: {error}")))?;
+    Ok(Lesson {
+        line: line.clone(),
+        store,
+        key,
+        directory,
+        arm: None,
+        nodes: None,
+        relayed: None,
+        reason: Reason::Best,
+        trial: None,
+        inputs: Inputs::of(&line.program),
+        program: String::new(),
+        keeps_calls: true,
+        has_candidates: true,
+        guess: Guess::default(),
+        made_for: 0,
+        are_devices_local: request.are_devices_local,
+        from: None,
+    })
+}
+
+/// The command line of a start, with the recorder before the program.
+fn recorded(start: &Start, lesson: &Lesson) -> Option<Vec<OsString>> {
+    let directory = lesson.directory.path().join("run.traffic");
+    // The messages of each kind of work are recorded once; afterwards, totals suffice to recognize the kind.
+    let what = if lesson.keeps_calls { "calls" } else { "work" };
+    start.words(&["--record".into(), directory.into(), "--limited".into(), what.into()]).ok()
+}
+
+#[cfg(test)]
+mod tests;

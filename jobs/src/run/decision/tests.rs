@@ -1,0 +1,356 @@
+//! Tables of jobs: each way in which one may run unchanged, and each choice. No process is started.
+
+use std::cell::Cell;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::thread;
+
+use cartograph_core::machine::Machine;
+use cartograph_traffic::{Count, Edge, Recording, Topology};
+
+use super::super::nodes_of_ranks;
+use super::*;
+use crate::error;
+use crate::launch::binding::Binding;
+use crate::learn::{Entry, Past, Seen};
+use crate::place::traffic;
+
+const OPENMPI: &str = "mpiexec (OpenRTE) 4.1.4";
+const HYDRA: &str = "HYDRA build details:\n    Version: 4.0.2";
+
+/// A launcher.
+struct Around {
+    ranks: usize,
+    version: &'static str,
+    /// The number of processes of each node; none if it does not start `cartograph where`.
+    of_node: usize,
+    /// The launcher's answer to rank files.
+    rank_files: RankFiles,
+    records: bool,
+    asked: Cell<usize>,
+    /// The number of times that its version was asked for, and the time that it takes to print it.
+    versions: Cell<usize>,
+    takes: Duration,
+}
+
+enum RankFiles {
+    Followed,
+    /// But processes have fewer CPUs then.
+    Narrowed,
+    Ignored,
+    Rejected,
+}
+
+impl Default for Around {
+    fn default() -> Self {
+        let rank_files = RankFiles::Followed;
+        Self {
+            ranks: 16,
+            version: OPENMPI,
+            of_node: 4,
+            rank_files,
+            records: true,
+            asked: Cell::new(0),
+            versions: Cell::new(0),
+            takes: Duration::ZERO,
+        }
+    }
+}
+
+impl Surroundings for Around {
+    fn ask(&self, words: &[OsString], _: Duration) -> Option<String> {
+        if words.last().is_some_and(|word| word == "--version") {
+            self.versions.set(self.versions.get() + 1);
+            thread::sleep(self.takes);
+            return Some(self.version.to_owned());
+        }
+        self.asked.set(self.asked.get() + 1);
+        let rank_file = words.iter().filter_map(|word| fs::read_to_string(word).ok());
+        let rank_file = { rank_file }.find(|text| text.starts_with("rank 0=n"));
+        let node = |rank: usize| match (&rank_file, &self.rank_files) {
+            (Some(_), RankFiles::Rejected) => None,
+            (Some(text), RankFiles::Followed | RankFiles::Narrowed) => {
+                let (_, node) = text.lines().nth(rank)?.split_once("=n")?;
+                node.split(" ").next()
+            }
+            _ => ["0", "1", "2", "3", "4", "5", "6", "7"]
+                .get(rank.checked_div(self.of_node)?)
+                .copied(),
+        };
+        let binding = words.iter().find_map(|word| Binding::read(word.as_ref()));
+        let line = |rank| {
+            let node = node(rank)?;
+            // Each process of a node has its own CPU.
+            let own = rank % self.of_node;
+            let cpus = match (&binding, &self.rank_files) {
+                (Some(_), RankFiles::Narrowed) => "0".to_owned(),
+                (Some(binding), _) => binding.of(rank)?.to_owned(),
+                (None, _) => own.to_string(),
+            };
+            Some(format!(
+                "{{\"cartograph_where\":{rank},\"size\":{},\"host\":\"n{node}\",\"cpus\":\"{cpus}\",\"cores\":4}}\n",
+                self.ranks
+            ))
+        };
+        (0..self.ranks).map(line).collect()
+    }
+
+    fn check_recorder(&self, _: &OsStr) -> error::Result<()> {
+        if self.records { Ok(()) } else { Err(error::Failure::new("there is no recorder")) }
+    }
+}
+
+/// A directory with a store, launchers and a program, which are only found.
+struct Bench(tempfile::TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        let bench = Self(tempfile::tempdir().unwrap());
+        for name in ["mpiexec", "srun", "program"] {
+            let file = bench.0.path().join(name);
+            fs::write(&file, "#!/bin/sh\n").unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        bench
+    }
+
+    fn store(&self) -> Result<Store, String> {
+        Store::at(self.0.path().join("store"))
+    }
+
+    /// The decision about a line, in which `@` stands for the directory.
+    fn decide(&self, line: &str, around: &Around) -> Job {
+        self.decide_with(line, self.store(), around)
+    }
+
+    fn decide_with(&self, line: &str, store: Result<Store, String>, around: &Around) -> Job {
+        let line = line.replace('@', &format!("{}/", self.0.path().display()));
+        let (no_trial, line) = match line.strip_prefix("--no-trial ") {
+            Some(line) => (true, line),
+            None => (false, &line[..]),
+        };
+        let command: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let request = Request { command: &command, name: None, no_trial, are_devices_local: false };
+        let job = Job::decide(&request, store, around);
+        assert!(job.lesson.is_ok() || job.words == command, "{line}");
+        job
+    }
+
+    /// Records a first job in which each rank exchanged messages with the ranks at this distance.
+    fn record(&self, line: &str, apart: u32) {
+        let lesson = self.decide(line, &Around::default()).lesson.unwrap();
+        let mut recording = Recording { size: 16, nanoseconds: 1_000, ..Recording::default() };
+        for (from, to) in (0..16).flat_map(|from| [(from, from + apart), (from + apart, from)]) {
+            let count = Count { messages: 1, bytes: 1_000_000 };
+            recording.edges.extend((from.max(to) < 16).then_some(Edge { from, to, count }));
+        }
+        let grid = |function: &str| Topology::new(function, &[4, 4], &[false; 2]);
+        recording.topologies = ["MPI_Cart_create", "MPI_Dims_create"].map(grid).to_vec();
+        recording.waits.extend((0..16).map(|rank| ((rank, None), 500)));
+        let note = |entry: &mut Entry| {
+            let traffic = Some(traffic(&recording));
+            let (digest, build) = (Some(lesson.inputs.digest(&[])), lesson.key.id());
+            let noted =
+                entry.note(Seen { digest, build, traffic, ..Seen::default() }, &lesson.guess);
+            let shape = lesson.key.shape(&Machine::blocks(&[4; 4]));
+            let run = Past {
+                kind: noted.kind,
+                units: 1.0,
+                shape,
+                nodes: 4,
+                seconds: 10.0,
+                ..Past::default()
+            };
+            entry.add(Past { is_first: true, predicted: 1.0, ..run });
+            entry.nodes = nodes_of_ranks(&Machine::blocks(&[4; 4]));
+        };
+        lesson.store.update(&lesson.key, 16, note).unwrap();
+    }
+}
+
+const LINE: &str = "@mpiexec --host n0:4,n1:4,n2:4,n3:4 -n 16 @program";
+
+/// The words of a job that runs unchanged, and a part of the reason.
+#[track_caller]
+fn runs_unchanged(job: Job, why: &str) {
+    let found = job.lesson.err().unwrap_or_else(|| panic!("not unchanged: {why}"));
+    assert!(found.contains(why), "{found}");
+}
+
+#[test]
+fn a_job_runs_unchanged_with_the_reason() {
+    let bench = Bench::new();
+    let usual = Around::default;
+    for (line, around, why) in [
+        ("@program -n 16 -- @program", usual(), "no supported launcher"),
+        ("@srun -n 16 @program", usual(), "outside an allocation"),
+        ("@mpiexec -n 1 @program", usual(), "a job of one process"),
+        ("@mpiexec --no-such-option -n 16 @program", usual(), "--no-such-option"),
+        ("@mpiexec -n 8 @program : -n 8 @program", usual(), "several programs"),
+        ("@mpiexec --output-filename out -n 16 @program", usual(), "redirects the output"),
+        ("@mpiexec -x CARTOGRAPH_REORDER=on -n 16 @program", usual(), "CARTOGRAPH_REORDER=on"),
+        (LINE, Around { records: false, ..usual() }, "there is no recorder"),
+        (LINE, Around { of_node: 16, ..usual() }, "all processes are on one node"),
+        (LINE, Around { of_node: 0, ..usual() }, "does not start `cartograph where`"),
+    ] {
+        runs_unchanged(bench.decide(line, &around), why);
+    }
+    runs_unchanged(bench.decide_with(LINE, Err("it is full".into()), &usual()), "it is full");
+}
+
+#[test]
+fn a_launcher_that_starts_no_other_program_is_asked_twice() {
+    let (bench, around) = (Bench::new(), Around { of_node: 0, ..Around::default() });
+    for (asked, why) in [(1, "does not start"), (2, "does not start"), (2, "in an earlier job")] {
+        runs_unchanged(bench.decide(LINE, &around), why);
+        assert_eq!(around.asked.get(), asked);
+    }
+}
+
+#[test]
+fn a_launcher_that_cannot_place_ranks_is_not_asked_for_places() {
+    let (bench, around) = (Bench::new(), Around { version: HYDRA, ..Around::default() });
+    let line = "@mpiexec -pmi-port -n 16 @program";
+    assert!(bench.decide(line, &around).lesson.is_ok_and(|first| first.keeps_calls));
+    bench.record(line, 4);
+    let asked = around.asked.get();
+    runs_unchanged(bench.decide(line, &around), "only without -pmi-port");
+    assert_eq!(around.asked.get(), asked);
+}
+
+#[test]
+fn a_launcher_that_prints_nothing_delays_one_job() {
+    let around = Around { version: "", takes: SLOW * 11 / 10, ..Around::default() };
+    let bench = Bench::new();
+    for _ in 0..2 {
+        runs_unchanged(bench.decide(LINE, &around), "is not linked with an MPI");
+        assert_eq!(around.versions.get(), 1);
+    }
+}
+
+#[test]
+fn the_first_job_is_recorded_and_the_second_is_placed_once_the_launcher_follows() {
+    let (bench, around) = (Bench::new(), Around::default());
+    let first = bench.decide(LINE, &around).lesson.unwrap();
+    assert!(first.arm.is_none() && first.keeps_calls && around.asked.get() == 1);
+    bench.record(LINE, 4);
+    for (rank_files, why) in [
+        (RankFiles::Ignored, "did not place ranks"),
+        (RankFiles::Rejected, "rejected the rank file"),
+        (RankFiles::Narrowed, "could not have the CPUs of the default order"),
+    ] {
+        // On other nodes, so that it is asked again.
+        let bench = Bench::new();
+        bench.record(LINE, 4);
+        runs_unchanged(bench.decide(LINE, &Around { rank_files, ..Around::default() }), why);
+    }
+    let hurry = bench.decide(&format!("--no-trial {LINE}"), &around).lesson.unwrap();
+    assert!(hurry.arm.is_none() && !hurry.keeps_calls);
+    let second = bench.decide(LINE, &around);
+    let is_rank_file =
+        |word: &OsString| fs::read_to_string(word).is_ok_and(|text| text.starts_with("rank 0=n"));
+    assert!(second.words.iter().any(is_rank_file), "{:?}", second.words);
+    let second = second.lesson.unwrap();
+    assert_eq!((second.arm.is_some(), second.reason), (true, Reason::Trial));
+    // Another job does not try the same meanwhile.
+    let third = bench.decide(LINE, &around).lesson.unwrap();
+    assert!(third.arm.is_none() && third.trial.is_none());
+    drop(second);
+    assert!(bench.decide(LINE, &around).lesson.unwrap().arm.is_some());
+    // Another input may be of another kind.
+    let other = bench.decide(&format!("{LINE} other"), &around).lesson.unwrap();
+    assert!(other.arm.is_none() && other.keeps_calls);
+}
+
+#[test]
+fn processes_that_get_their_ranks_from_their_mpi_are_not_asked_for_them() {
+    let around = Around { rank_files: RankFiles::Ignored, ..Around::default() };
+    let bench = Bench::new();
+    bench.record(LINE, 4);
+    let first = bench.decide(&format!("{LINE} other"), &around).lesson.unwrap();
+    let is_cray = |entry: &mut Entry| entry.mpi = "CRAY MPICH version 8.1".into();
+    first.store.update(&first.key, 16, is_cray).unwrap();
+    drop(first);
+    let asked = around.asked.get();
+    let placed = bench.decide(LINE, &around);
+    let is_file = |word: &OsString| word.to_string_lossy().contains("MPICH_RANK_REORDER_FILE=");
+    assert!(placed.words.iter().any(is_file), "{:?}", placed.words);
+    // Only for the places of its processes.
+    assert_eq!(around.asked.get(), asked + 1);
+}
+
+#[test]
+fn nothing_is_placed_if_neighbors_share_nodes() {
+    // Chains of neighbors, and no messages at all.
+    for apart in [1, 16] {
+        let (bench, around) = (Bench::new(), Around::default());
+        bench.record(LINE, apart);
+        runs_unchanged(bench.decide(LINE, &around), "no placement is predicted to help");
+    }
+}
+
+#[test]
+fn relays_need_nothing_before_the_job() {
+    let (bench, around) = (Bench::new(), Around { version: HYDRA, ..Around::default() });
+    let first = bench.decide(LINE, &around).lesson.unwrap();
+    assert!(first.relayed.is_some() && first.arm.is_none() && first.keeps_calls);
+    bench.record(LINE, 4);
+    let second = bench.decide(LINE, &around);
+    assert!(second.words.iter().any(|word| word == "--relay"), "{:?}", second.words);
+    assert!(second.lesson.unwrap().arm.is_some());
+    assert_eq!(around.asked.get(), 0);
+}
+
+#[test]
+fn srun_with_pmi_2_takes_relays_on_part_of_an_allocation_and_outside() {
+    for (line, numbered) in [
+        ("@srun --mpi=pmi2 -N 2 -n 16 @program", "@srun --mpi=pmi2 -o out.%t -N 2 -n 16 @program"),
+        (
+            "env SLURM_MPI_TYPE=pmi2 @srun -n 16 @program",
+            "env SLURM_MPI_TYPE=pmi2 @srun -i 1 -n 16 @program",
+        ),
+    ] {
+        let (bench, around) = (Bench::new(), Around::default());
+        assert!(bench.decide(line, &around).lesson.unwrap().relayed.is_some());
+        bench.record(line, 4);
+        let words = bench.decide(line, &around).words;
+        let has = |pair: [&str; 2]| words.windows(2).any(|words| words == pair);
+        assert!(words.iter().any(|word| word == "--relay") && has(["--pmi", "2"]), "{words:?}");
+        // Another process would have the file or the input of a rank.
+        runs_unchanged(bench.decide(numbered, &around), "numbers files or input");
+        assert_eq!(around.asked.get(), 0);
+    }
+}
+
+#[test]
+fn the_first_job_with_more_processes_is_placed_as_others_predict_and_recorded() {
+    let around = || Around { ranks: 32, ..Around::default() };
+    let hosts: Vec<String> = (0..8).map(|node| format!("n{node}:4")).collect();
+    let line = format!("@mpiexec --host {} -n 32 @program", hosts.join(","));
+    let bench = Bench::new();
+    let first = bench.decide(&line, &around()).lesson.unwrap();
+    assert!(first.arm.is_none() && first.from.is_none());
+    bench.record(LINE, 4);
+    let predicted = bench.decide(&line, &around()).lesson.unwrap();
+    assert_eq!((predicted.from, predicted.keeps_calls), (Some(16), true));
+    // Each column of eight ranks is on two nodes.
+    let arm = predicted.arm.unwrap();
+    assert!((0..4).all(|at| arm.node_of[at] == arm.node_of[at + 4]), "{:?}", arm.node_of);
+    // Other inputs may be of another kind, and neighbors on one node have nothing to gain.
+    let recorded = |bench: &Bench, line: &str| {
+        let lesson = bench.decide(line, &around()).lesson.unwrap();
+        assert!(lesson.arm.is_none() && lesson.from.is_none() && lesson.keeps_calls);
+    };
+    recorded(&bench, &format!("{line} other"));
+    recorded(&bench, &format!("--no-trial {line}"));
+    // An entry for this number of processes that cannot be read, such as one of a later version, is not replaced.
+    let store = bench.0.path().join("store");
+    let names =
+        fs::read_dir(&store).unwrap().filter_map(|file| file.ok()?.file_name().into_string().ok());
+    let name = { names }.find(|name| name.ends_with("-16.json")).unwrap();
+    fs::write(store.join(name.replace("-16.", "-32.")), "{\"schema\":9}").unwrap();
+    recorded(&bench, &line);
+    let bench = Bench::new();
+    bench.record(LINE, 1);
+    recorded(&bench, &line);
+}

@@ -1,0 +1,25 @@
+//! What a decision about a job depends on outside the store.
+
+use std::ffi::{OsStr, OsString};
+use std::time::Duration;
+
+use crate::error;
+use crate::processes::foreground::Signals;
+use crate::program::{self, find_program};
+
+/// The processes and files outside the store on which a decision depends: its tests have none of them.
+pub trait Surroundings {
+    /// Runs a command before the job, without input, for at most this long; returns its output if it succeeds.
+    fn ask(&self, words: &[OsString], longest: Duration) -> Option<String>;
+
+    /// Explains why a program cannot be recorded.
+    fn check_recorder(&self, program: &OsStr) -> error::Result<()> {
+        find_program(program).map_or(Ok(()), |program| program::check_recorder(&program))
+    }
+}
+
+impl Surroundings for Signals {
+    fn ask(&self, words: &[OsString], longest: Duration) -> Option<String> {
+        Signals::ask(self, words, longest)
+    }
+}

@@ -1,0 +1,73 @@
+//! Jobs whose ranks are placed by relays. Nothing is asked before the job: the processes themselves compare the launcher's
+//! mapping with the nodes for which the placement was made, and keep their ranks if it differs.
+
+use cartograph_core::machine::Machine;
+
+use super::choice;
+use super::learned::Lesson;
+use super::nodes::{Refusal, unchanged};
+use super::relays::Relayed;
+use crate::launch::Line;
+use crate::learn::Entry;
+use crate::place::{Arm, Means, Placer, Start};
+use crate::pmi::Mapping;
+
+/// The start of a job, and the lesson to learn from it.
+pub(super) fn start(
+    no_trial: bool,
+    line: &Line,
+    mut lesson: Lesson,
+) -> Result<(Start, Lesson), String> {
+    let file = lesson.placement_file();
+    let chosen = match entry(line, &lesson) {
+        None => predicted(no_trial, line, &mut lesson),
+        Some(entry) => match nodes_of(&entry) {
+            // If this job gets more nodes, the next one is recorded.
+            Some(machine) if machine.node_sizes().len() < 2 => {
+                lesson.keeps_calls = false;
+                None
+            }
+            Some(machine) => match choice::choose(no_trial, (&entry, &machine), &mut lesson) {
+                Err(Refusal::Because(why)) => return Err(why),
+                Err(Refusal::NothingHelps) => None,
+                Ok(chosen) => chosen.map(|chosen| (chosen, machine)),
+            },
+            None => None,
+        },
+    };
+    let (mut start, mut of) = (Start::of(line.clone().into()), 0);
+    start.does_without = true;
+    if let Some(((arm, means), machine)) = chosen {
+        let placer = Placer::new(line.clone().into(), means, None);
+        let placed = placer.start(&arm, &machine, &[], &file);
+        let placed = placed.map_err(|failure| failure.text).and_then(|start| start);
+        start = placed.map_err(|why| unchanged(&why))?;
+        of = lesson.key.shape(&machine);
+        lesson.arm = Some(arm);
+    }
+    lesson.relayed = Some(Relayed { file, shape: of });
+    Ok((start, lesson))
+}
+
+/// The entry of the program.
+fn entry(line: &Line, lesson: &Lesson) -> Option<Entry> {
+    match line.processes() {
+        Some(processes) => lesson.store.entry(&lesson.key, u32::try_from(processes).ok()?),
+        None => lesson.store.only_entry(&lesson.key),
+    }
+}
+
+/// The nodes of a program's last job: the next one probably gets nodes of the same shape.
+fn nodes_of(entry: &Entry) -> Option<Machine> {
+    let nodes = Mapping::parse(&entry.nodes, entry.processes as usize)?;
+    let ids: Vec<u64> = nodes.nodes().iter().map(|node| u64::from(*node)).collect();
+    Some(Machine::from_ids(&ids))
+}
+
+/// The placement that jobs with other numbers of processes predict, on as many nodes more or less.
+fn predicted(no_trial: bool, line: &Line, lesson: &mut Lesson) -> Option<((Arm, Means), Machine)> {
+    let processes = u32::try_from(line.processes()?).ok()?;
+    let known = lesson.store.predicted(&lesson.key, processes)?;
+    let machine = nodes_of(&known.1[0]).filter(|machine| machine.node_sizes().len() > 1)?;
+    Some((choice::predict(no_trial, known, &machine, lesson)?, machine))
+}

@@ -1,0 +1,155 @@
+//! The key of a program: it identifies the program and its build in any directory.
+
+use std::ffi::OsString;
+use std::fs;
+
+use cartograph_core::launcher::named;
+use cartograph_core::machine::Machine;
+use cartograph_traffic::printable;
+
+use super::identity::{Identity, Unidentified};
+use crate::launch::Launch;
+use crate::learn::{Build, digest, shape};
+use crate::program::{find_program, linked_mpi, program_at};
+
+/// The key of an entry: the program, its build, and the MPI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    pub(crate) program: String,
+    pub(crate) build: u64,
+    /// A number for the MPI's library.
+    pub(crate) mpi: u64,
+    /// True if another program of this name is another build of it.
+    pub(crate) is_named: bool,
+    /// A number for the program's path.
+    pub(crate) place: u64,
+}
+
+impl Key {
+    /// The start of the names of files about this build.
+    pub(super) fn start(&self) -> String {
+        format!("{}-{:016x}-{:08x}", start_of_name(&self.program), self.build, self.mpi >> 32)
+    }
+
+    /// The start and the end of the names of files about this program, between which names may have a build.
+    pub(super) fn ends(&self) -> [String; 2] {
+        let start = match start_of_name(&self.program) {
+            name if self.is_named => name,
+            name => format!("{name}_{:016x}", self.build),
+        };
+        [start, format!("-{:08x}", self.mpi >> 32)]
+    }
+
+    /// The build for an entry.
+    pub fn id(&self) -> Build {
+        Build { id: self.build, place: self.place }
+    }
+
+    /// A number for nodes in the default order and the build.
+    pub fn shape(&self, machine: &Machine) -> u64 {
+        shape(machine.nodes(), self.build)
+    }
+
+    /// The key of a program, under the user's name for it, if any. Arguments and inputs do not count.
+    ///
+    /// # Errors
+    ///
+    /// Why the program cannot be told from others.
+    pub fn of(launch: &Launch, name: Option<&str>) -> Result<Self, Unidentified> {
+        let words = &launch.program;
+        let at = program_at(words).ok_or(Unidentified::Unreadable)?;
+        let program = find_program(&words[at]).map_err(|_| Unidentified::Unreadable)?;
+        let linked = linked_mpi(&program);
+        // If the MPI's library is unknown, the launcher stands for the MPI.
+        let is_launcher = |word: &&OsString| named(&word.to_string_lossy()).next().is_some();
+        let launcher = || launch.launcher.iter().find(is_launcher).or(launch.launcher.first());
+        let mpi = linked.clone().or_else(|| find_program(launcher()?).ok());
+        let mpi = mpi.ok_or(Unidentified::Unreadable)?;
+        let mpi = digest(fs::canonicalize(&mpi).unwrap_or(mpi).as_os_str().as_encoded_bytes());
+        if let Some(name) = name {
+            let build = digest(name.as_bytes());
+            return Ok(Self { program: printable(name), build, mpi, is_named: true, place: build });
+        }
+        let Identity { name, build, is_named, place } = Identity::of(words, at, linked.is_some())?;
+        Ok(Self { program: printable(&name), build, mpi, is_named, place })
+    }
+}
+
+/// The start of the names of files about the build of the program in a command line, with any MPI.
+pub(super) fn start_of_build(words: &[OsString]) -> Option<String> {
+    let at = program_at(words)?;
+    let linked = linked_mpi(&find_program(&words[at]).ok()?);
+    let Identity { name, build, .. } = Identity::of(words, at, linked.is_some()).ok()?;
+    Some(format!("{}-{build:016x}-", start_of_name(&printable(&name))))
+}
+
+/// The start of the names of files about a program of this name.
+pub(super) fn start_of_name(program: &str) -> String {
+    const MOST: usize = 60;
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._+".contains(c) { c } else { '_' };
+    let name: String = program.chars().take(MOST).map(plain).collect();
+    name.trim_start_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_program_is_known_though_the_loader_does_not_find_its_mpi() {
+        let directory = tempfile::tempdir().unwrap();
+        let [source, library, program] =
+            ["a.c", "libmpi.so.none", "app"].map(|name| directory.path().join(name));
+        fs::write(&source, "int MPI_Init(void) { return 0; }\n").unwrap();
+        let cc = |words: &[&OsStr]| {
+            assert!(Command::new("cc").args(words).status().unwrap().success());
+        };
+        let [shared, output, soname] =
+            ["-shared", "-o", "-Wl,-soname,libmpi.so.none"].map(OsStr::new);
+        let file = source.as_os_str();
+        cc(&[shared, soname, file, output, library.as_os_str()]);
+        fs::write(&source, "int MPI_Init(void); int main(void) { return MPI_Init(); }\n").unwrap();
+        cc(&[file, library.as_os_str(), output, program.as_os_str()]);
+        let variable = format!("LD_LIBRARY_PATH={}", directory.path().display());
+        let words = ["env".into(), variable.into(), program.clone().into_os_string()];
+        assert_eq!((linked_mpi(&program), program_at(&words)), (None, Some(2)));
+        let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec(), mpi: None };
+        assert_eq!(Key::of(&launch, None).unwrap().program, "app");
+    }
+
+    #[test]
+    fn a_program_is_known_by_its_content_wherever_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = |folder: &str, text: &str| {
+            let folder = directory.path().join(folder);
+            fs::create_dir_all(&folder).unwrap();
+            let file = folder.join("app");
+            fs::write(&file, text).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(&file, mode).unwrap();
+            file.into_os_string()
+        };
+        let of = |words: &[OsString], name: Option<&str>| {
+            let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec(), mpi: None };
+            Key::of(&launch, name).unwrap()
+        };
+        let key = |words: &[OsString]| of(words, None);
+        let first = key(&[script("one", "#!/bin/sh\necho 1\n")]);
+        assert_eq!(first.program, "app");
+        let input = script("input", "data").clone();
+        let elsewhere = key(&[script("two", "#!/bin/sh\necho 1\n"), "-x".into(), input]);
+        assert_eq!((first.build, first.mpi), (elsewhere.build, elsewhere.mpi));
+        assert_ne!(first.place, elsewhere.place);
+        let changed = key(&[script("one", "#!/bin/sh\necho 2\n")]);
+        assert!(changed.build != first.build && changed.place == first.place);
+        // Identified by its interpreter.
+        let run = key(&["sh".into(), script("two", "echo 1\n"), "input".into()]);
+        assert_eq!(run.program, "app");
+        assert_ne!(run.build, key(&["sh".into(), script("two", "echo 2\n")]).build);
+        let named = |text: &str| of(&[script("one", text)], Some("my run"));
+        assert_eq!(named("echo 1\n"), named("echo 2\n"));
+    }
+}

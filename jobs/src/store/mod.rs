@@ -1,0 +1,370 @@
+//! The store: a directory with a file for each program, which concurrent jobs may change.
+//!
+//! A file is written whole: to a temporary file next to it, with fsync and rename. A job that changes a file holds the
+//! store's lock for an instant. Without locks, or if another job holds the lock for too long, the last writer wins and
+//! one run is forgotten.
+
+mod files;
+mod identity;
+mod key;
+mod remains;
+mod site;
+mod verdicts;
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use tempfile::{Builder, TempDir};
+
+use crate::learn::{Entry, Scaling, Unusable};
+use files::{END, names, read, temporary};
+pub use identity::Unidentified;
+pub use key::Key;
+pub(crate) use remains::{ALLOCATIONS, FORECASTS};
+use remains::{JOBS, boot, clean, try_lock};
+use site::Site;
+
+/// The longest that a job waits for the lock.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A directory with entries.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) directory: PathBuf,
+    /// Entries for all users, which are only read.
+    site: Option<Site>,
+}
+
+/// The folder for the files of a job, which is removed with this. While the job runs, it has a lock.
+pub(crate) struct JobFolder {
+    folder: TempDir,
+    _lock: Option<Flock<File>>,
+}
+
+impl JobFolder {
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// A trial of a placement, which ends with this.
+pub(crate) struct Trial(#[expect(dead_code, reason = "held, not read")] Flock<File>);
+
+/// Another job of a program makes a trial.
+#[derive(Debug)]
+pub(crate) struct UnderWay;
+
+/// The name of an entry's file.
+fn file(key: &Key, processes: u32) -> String {
+    format!("{}-{processes}{END}", key.ends().concat())
+}
+
+/// True if an entry's file is one of this program.
+fn is_of(key: &Key, name: &str) -> bool {
+    name.strip_prefix(&key.ends().concat()).is_some_and(|rest| rest.starts_with('-'))
+}
+
+impl Store {
+    /// The directory of the store: as set, or in the user's home.
+    pub fn place() -> Option<PathBuf> {
+        let variable =
+            |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let state = || {
+            let own = variable("XDG_STATE_HOME").filter(|path| path.is_absolute());
+            own.or_else(|| Some(variable("HOME")?.join(".local/state")))
+        };
+        let place = variable("CARTOGRAPH_STORE").or_else(|| Some(state()?.join("cartograph")))?;
+        std::path::absolute(place).ok()
+    }
+
+    /// Opens the user's store, and creates it if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing can be stored there.
+    pub fn open() -> Result<Self, String> {
+        let place =
+            Self::place().ok_or("neither CARTOGRAPH_STORE nor HOME is set to a directory")?;
+        Ok(Self { site: Site::find(), ..Self::at(place)? })
+    }
+
+    /// Opens a store in this directory.
+    pub(crate) fn at(directory: PathBuf) -> Result<Self, String> {
+        let wrong = |error: io::Error| format!("{}: {error}", directory.display());
+        DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(wrong)?;
+        Self::existing(directory)
+    }
+
+    /// Any user's store, to read it.
+    pub fn of(directory: PathBuf) -> Self {
+        Self { directory, site: None }
+    }
+
+    /// A store that exists.
+    fn existing(directory: PathBuf) -> Result<Self, String> {
+        let wrong = |error: io::Error| format!("{}: {error}", directory.display());
+        let found = directory.metadata().map_err(wrong)?;
+        // Files that others can write would decide how this user's jobs are started.
+        if found.uid() != nix::unistd::geteuid().as_raw() || found.mode() & 0o022 != 0 {
+            return Err(format!(
+                "{} does not belong to this user, or others can write to it",
+                directory.display()
+            ));
+        }
+        Ok(Self::of(directory))
+    }
+
+    /// The entry of a program, if it is usable: the user's, or that of the site.
+    pub(crate) fn entry(&self, key: &Key, processes: u32) -> Option<Entry> {
+        let entry = match self.text(&file(key, processes)).ok()? {
+            Some(text) => Entry::parse(&text).ok()?,
+            None => {
+                joined(self.of_builds(key, processes)).or_else(|| self.of_site(key, processes))?
+            }
+        };
+        (entry.processes == processes).then_some(entry)
+    }
+
+    /// The site's entry of a program.
+    fn of_site(&self, key: &Key, processes: u32) -> Option<Entry> {
+        let entry = self.site.as_ref()?.entry(&file(key, processes))?;
+        (entry.processes == processes).then_some(entry)
+    }
+
+    /// The entries that the one with the nearest number of processes predicts for another number, if the others agree: for
+    /// the same data in all processes, and for as much in each. `None` if there is an entry for this number, even if it
+    /// is unusable.
+    pub(crate) fn predicted(&self, key: &Key, processes: u32) -> Option<(u32, [Entry; 2])> {
+        if !matches!(self.text(&file(key, processes)), Ok(None)) {
+            return None;
+        }
+        let own = self.names_of(key).into_iter().filter_map(|name| self.text(&name).ok()?);
+        let mut known: Vec<Entry> = own.filter_map(|text| Entry::parse(&text).ok()).collect();
+        if known.is_empty() {
+            let site = self.site.as_ref()?;
+            let names = site.names().into_iter().filter(|name| is_of(key, name));
+            known = names.filter_map(|name| site.entry(&name)).collect();
+        }
+        let far = |entry: &Entry| (f64::from(entry.processes) / f64::from(processes)).ln().abs();
+        known.sort_by(|one, other| far(one).total_cmp(&far(other)));
+        let (nearest, others) = known.split_first()?;
+        if !others.iter().all(|other| nearest.agrees_with(other)) {
+            return None;
+        }
+        let at = |scaling| nearest.at(processes, scaling);
+        Some((nearest.processes, [at(Scaling::Strong)?, at(Scaling::Weak)?]))
+    }
+
+    /// The entry of a program that was known with one number of processes only.
+    pub(crate) fn only_entry(&self, key: &Key) -> Option<Entry> {
+        match &self.names_of(key)[..] {
+            [only] => Entry::parse(&self.text(only).ok()??).ok(),
+            _ => None,
+        }
+    }
+
+    /// The names of the entries of a program, one for each number of processes.
+    fn names_of(&self, key: &Key) -> Vec<String> {
+        names(&self.directory).into_iter().filter(|name| is_of(key, name)).collect()
+    }
+
+    /// The entries of an earlier format for each build of a program, with the names of their files, the oldest first.
+    fn of_builds(&self, key: &Key, processes: u32) -> Vec<(String, Entry)> {
+        let [start, end] = key.ends();
+        let is_of = |name: &str| {
+            if !key.is_named {
+                return name == format!("{}-{processes}{END}", key.start());
+            }
+            let build = name.strip_prefix(&start).and_then(|rest| rest.strip_prefix('-'));
+            let build =
+                build.and_then(|rest| rest.strip_suffix(&format!("{end}-{processes}{END}")));
+            build.is_some_and(|build| !build.contains('-'))
+        };
+        let names = fs::read_dir(&self.directory).into_iter().flatten();
+        let names = names.filter_map(|file| file.ok()?.file_name().into_string().ok());
+        let entry = |name: String| {
+            let entry = Entry::parse(&self.text(&name).ok()??).ok()?;
+            Some((name, entry))
+        };
+        let mut found: Vec<_> = names.filter(|name| is_of(name)).filter_map(entry).collect();
+        found.sort_by_key(|(name, _)| {
+            fs::metadata(self.directory.join(name)).and_then(|it| it.modified()).ok()
+        });
+        found
+    }
+
+    /// All entries, by the names of their files.
+    pub fn all(&self) -> Vec<(String, Result<Entry, Unusable>)> {
+        let mut names = names(&self.directory);
+        names.sort();
+        let read = |name: String| {
+            let wrong = |error: io::Error| Unusable::Wrong(format!("cannot be read: {error}"));
+            let text = self.text(&name).map_err(wrong).transpose()?;
+            Some((name, text.and_then(|text| Entry::parse(&text))))
+        };
+        names.into_iter().filter_map(read).collect()
+    }
+
+    /// The text of an entry; `None` if there is no such file.
+    fn text(&self, name: &str) -> io::Result<Option<String>> {
+        read(&self.directory.join(name))
+    }
+
+    /// Changes an entry, or creates it.
+    ///
+    /// # Errors
+    ///
+    /// Why it is unchanged: the file has another version, or cannot be read or written.
+    pub fn update(
+        &self,
+        key: &Key,
+        processes: u32,
+        change: impl FnOnce(&mut Entry),
+    ) -> Result<Entry, String> {
+        let name = file(key, processes);
+        let _lock = self.lock();
+        clean(&self.directory);
+        let text = self.text(&name);
+        let text = text.map_err(|error| format!("{name} cannot be read: {error}"))?;
+        let mut earlier = Vec::new();
+        let mut entry = match text.map(|text| Entry::parse(&text)) {
+            Some(Ok(entry)) => entry,
+            Some(Err(Unusable::Version(version))) => {
+                return Err(format!("{name} has format version {version}; left unchanged"));
+            }
+            // A damaged file is useless, so it is replaced.
+            Some(Err(Unusable::Wrong(_))) => Entry::new(&key.program, processes),
+            None => {
+                earlier = self.of_builds(key, processes);
+                joined(earlier.clone())
+                    .or_else(|| self.of_site(key, processes))
+                    .unwrap_or_else(|| Entry::new(&key.program, processes))
+            }
+        };
+        entry.build = format!("{:016x}", key.build);
+        change(&mut entry);
+        self.write(&name, &entry.json()).map_err(|error| format!("{name}: {error}"))?;
+        for (name, _) in earlier {
+            let _ = fs::remove_file(self.directory.join(name));
+        }
+        Ok(entry)
+    }
+
+    /// The text of a file.
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.directory.join(name)).ok()
+    }
+
+    /// Writes a file that jobs can do without whole, but does not wait for the disk.
+    pub(crate) fn note(&self, name: &str, text: &str) -> io::Result<()> {
+        let place = self.directory.join(name);
+        temporary(place.parent().unwrap_or(&self.directory), text)?.persist(&place)?;
+        Ok(())
+    }
+
+    /// Writes a file whole: if the job is killed, the file is the old or the new one.
+    pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
+        let place = self.directory.join(name);
+        let directory = place.parent().unwrap_or(&self.directory);
+        let file = temporary(directory, text)?;
+        file.as_file().sync_all()?;
+        file.persist(&place)?;
+        // Some file systems do not support this.
+        let _ = File::open(directory).and_then(|directory| directory.sync_all());
+        Ok(())
+    }
+
+    /// Copies an entry to a directory that is to become a site's store.
+    pub fn export(directory: &Path, name: &str, entry: &Entry) -> io::Result<()> {
+        site::export(directory, name, entry)
+    }
+
+    /// Removes an entry, and the verdicts of `cartograph try` on its builds.
+    pub fn forget(&self, name: &str) -> io::Result<()> {
+        let _lock = self.lock();
+        let parts: Vec<&str> = name.split('-').collect();
+        if let [program, .., mpi, _] = parts[..] {
+            verdicts::forget(&self.directory, program, mpi);
+        }
+        fs::remove_file(self.directory.join(name))
+    }
+
+    /// True if `cartograph try` found that the build of the program in a command line may be reordered, with every MPI
+    /// with which it was tried, and without other settings.
+    pub fn follows(words: &[OsString]) -> bool {
+        let store = Self::place().and_then(|place| Self::existing(place).ok());
+        store.is_some_and(|store| verdicts::allow(&store.directory, words))
+    }
+
+    /// Keeps the verdict on a build: whether its grids and graphs may be reordered, without other settings.
+    pub fn judge(&self, key: &Key, follows: bool) -> io::Result<()> {
+        self.folder(verdicts::FOLDER)?;
+        self.write(&verdicts::file(&key.start()), &verdicts::text(follows))
+    }
+
+    /// A folder for the files of a job.
+    pub(crate) fn job_folder(&self) -> io::Result<JobFolder> {
+        let folder = Builder::new().prefix(&boot()).tempdir_in(self.folder(JOBS)?)?;
+        let lock = File::open(&folder).ok().and_then(|open| try_lock(open).ok());
+        Ok(JobFolder { folder, _lock: lock })
+    }
+
+    /// Begins a trial of a program, unless another job has one under way; `None` if there are no locks.
+    pub(crate) fn trial(&self, key: &Key, processes: u32) -> Result<Option<Trial>, UnderWay> {
+        let place = self.folder(ALLOCATIONS).ok();
+        let name = format!("trial-{}-{processes}", key.start());
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let file = place.and_then(|place| options.open(place.join(name)).ok());
+        match file.map(try_lock) {
+            Some(Ok(lock)) => Ok(Some(Trial(lock))),
+            Some(Err(Errno::EWOULDBLOCK)) => Err(UnderWay),
+            _ => Ok(None),
+        }
+    }
+
+    /// A directory of the store for files of a kind.
+    pub(crate) fn folder(&self, name: &str) -> io::Result<PathBuf> {
+        let folder = self.directory.join(name);
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        Ok(folder)
+    }
+
+    /// Takes the lock; `None` if there are no locks, or another job holds it for too long.
+    fn lock(&self) -> Option<Flock<File>> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let end = Instant::now() + PATIENCE;
+        let mut file = options.open(self.directory.join("lock")).ok()?;
+        loop {
+            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                Ok(lock) => return Some(lock),
+                Err((back, Errno::EWOULDBLOCK | Errno::EINTR)) if Instant::now() < end => {
+                    file = back;
+                    thread::sleep(Duration::from_millis(10));
+                }
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+/// One entry with the facts of several.
+fn joined(entries: Vec<(String, Entry)>) -> Option<Entry> {
+    let all = entries.into_iter().map(|(_, entry)| entry);
+    all.reduce(|mut all, entry| {
+        all.absorb(entry);
+        all
+    })
+}
+
+#[cfg(test)]
+mod tests;
