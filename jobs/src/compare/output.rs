@@ -129,23 +129,11 @@ pub fn compare(baseline: &[&Lines], others: &[&Lines], tolerance: f64) -> Compar
             found.compared += 1;
         }
         let (rows, others) = (chosen(&baseline[0], &columns), chosen(&others[0], &columns));
-        let difference = if rows.len() == others.len() {
-            let pair = rows.iter().zip(&others).find(|(a, b)| !alike(a, b, tolerance));
-            let show = |row: &Vec<f64>| written(text, row, &columns);
-            pair.map(|(a, b)| format!("\"{}\" instead of \"{}\"", show(b), show(a)))
-        } else if !varies {
-            Some(match (rows.len(), others.len()) {
-                (_, 0) => format!("no \"{shown}\""),
-                (0, _) => format!("\"{shown}\" too"),
-                (a, b) => format!("\"{shown}\" {b} times instead of {a}"),
-            })
-        } else {
-            None
-        };
-        if let Some(difference) = difference {
+        let rows = [&rows, &others];
+        if let Some(difference) = difference(text, &shown, rows, &columns, tolerance) {
             found.difference.get_or_insert(difference);
-            let numbers = rows.iter().chain(&others).flatten();
-            let word = place(text).filter(|_| numbers.into_iter().all(|one| one.fract() == 0.0));
+            let numbers = rows.into_iter().flatten().flatten();
+            let word = place(text).filter(|_| { numbers }.all(|one| one.fract() == 0.0));
             all_are_places &= word.is_some();
             ignored.extend(word);
         }
@@ -153,6 +141,29 @@ pub fn compare(baseline: &[&Lines], others: &[&Lines], tolerance: f64) -> Compar
     let options = || ignored.iter().map(|word| format!("--ignore '{word}'")).collect::<Vec<_>>();
     found.ignorable = (all_are_places && !ignored.is_empty()).then(|| options().join(" "));
     found
+}
+
+/// The first difference between the lines of a text in runs of two kinds, of which these columns are compared.
+fn difference(
+    text: &str,
+    shown: &str,
+    [rows, others]: [&Rows; 2],
+    columns: &[bool],
+    tolerance: f64,
+) -> Option<String> {
+    if rows.len() == others.len() {
+        let (one, other) = rows.iter().zip(others).find(|(a, b)| !alike(a, b, tolerance))?;
+        let show = |row: &[f64]| written(text, row, columns);
+        return Some(format!("\"{}\" instead of \"{}\"", show(other), show(one)));
+    }
+    if columns.contains(&false) {
+        return None;
+    }
+    Some(match (rows.len(), others.len()) {
+        (_, 0) => format!("no \"{shown}\""),
+        (0, _) => format!("\"{shown}\" too"),
+        (a, b) => format!("\"{shown}\" {b} times instead of {a}"),
+    })
 }
 
 /// The file of a line's text.

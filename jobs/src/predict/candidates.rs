@@ -58,13 +58,11 @@ pub(super) fn all(
     // Devices count at the end, in the names too.
     let searched = &options.with_devices(0);
     let now = Plan::identity(graph, machine, &options.distances, |_| 0);
-    let size = recording.size as usize;
-    let placed = |node_of: &[u32]| old_ranks(machine, node_of);
     let with = |old_rank: Box<[i32]>, name: &'static str| {
         now.clone().with_order(graph, machine, old_rank, name)
     };
     let mut found = vec![Candidate { order: "default order".to_owned(), plan: now.clone() }];
-    if let Some(old_rank) = placed(&round_robin(machine, size)) {
+    if let Some(old_rank) = old_ranks(machine, &round_robin(machine, recording.size as usize)) {
         found.push(Candidate {
             order: "round-robin".to_owned(),
             plan: with(old_rank, "round-robin"),
@@ -84,25 +82,30 @@ pub(super) fn all(
             plan: with(old_rank, "fewest messages"),
         });
     }
-    let mut bricks: Vec<Candidate> = Vec::new();
-    for dims in grids(recording) {
-        for brick in bricks_of(&dims, machine) {
-            let node_of = bricked(&dims, &brick, machine);
-            if let Some(old_rank) = placed(&node_of) {
-                let order = format!("{} in bricks of {}", sides(&dims), sides(&brick));
-                bricks.push(Candidate { order, plan: with(old_rank, "bricks") });
-            }
-        }
-    }
-    bricks.sort_by_key(|one| (one.plan.after.max_node_edges, one.plan.after.inter_node_edges));
-    bricks.truncate(MOST_BRICKS);
-    found.extend(bricks);
+    found.extend(in_bricks(recording, graph, machine, &now));
     let mut found = found.into_iter();
     let mut kept = Vec::from_iter(found.next());
     kept.extend(found.map(|Candidate { order, plan }| {
         Candidate::new(order, keep_devices(graph, machine, plan, options))
     }));
     each_once(kept, machine)
+}
+
+/// The grids of a recording in bricks: those with the fewest bytes of the busiest node. `now` is the default order.
+fn in_bricks(recording: &Recording, graph: &Csr, machine: &Machine, now: &Plan) -> Vec<Candidate> {
+    let mut bricks: Vec<Candidate> = Vec::new();
+    for dims in grids(recording) {
+        for brick in bricks_of(&dims, machine) {
+            if let Some(old_rank) = old_ranks(machine, &bricked(&dims, &brick, machine)) {
+                let order = format!("{} in bricks of {}", sides(&dims), sides(&brick));
+                let plan = now.clone().with_order(graph, machine, old_rank, "bricks");
+                bricks.push(Candidate { order, plan });
+            }
+        }
+    }
+    bricks.sort_by_key(|one| (one.plan.after.max_node_edges, one.plan.after.inter_node_edges));
+    bricks.truncate(MOST_BRICKS);
+    bricks
 }
 
 /// The order with the fewest recorded bytes, used if no time can be predicted.

@@ -10,7 +10,7 @@ use cartograph_core::mapping::{Options, Plan, Stop};
 use cartograph_traffic::{Recording, Window};
 use serde::Serialize;
 
-use crate::replay::{Link, Network, RankLocations, Replay, Replayed};
+use crate::replay::{Link, Network, Program, RankLocations, Replay, Replayed};
 use crate::traffic;
 pub use candidates::fewest_bytes;
 pub(crate) use candidates::{Candidate, old_ranks};
@@ -73,8 +73,8 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Replays a recording on a machine in rank order and in other orders; `None` if there is too little to replay. Without a given network, the model takes the one that best reproduces the
-    /// recorded run. About `most` calls are replayed.
+    /// Replays a recording on a machine in rank order and in other orders; `None` if there is too little to replay. Without
+    /// a given network, the model takes the one that best reproduces the recorded run. About `most` calls are replayed.
     pub fn new(
         recording: &Recording,
         machine: &Machine,
@@ -108,25 +108,10 @@ impl Forecast {
                 plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
             replay.run(RankLocations { node_of: &node_of, above: &above }, &network, mark)
         };
-        // In a long run, the first half is skipped, since it may be setup.
         let is_cut = |(window, replayed): (&Window, &Vec<_>)| window.cut || replayed.len() == each;
         let cut = recording.windows.values().zip(&program.ranks).any(is_cut);
-        let halves = |calls: &[u32]| -> Vec<u32> {
-            let calls = calls.iter().filter(|_| cut);
-            calls.map(|calls| calls / 2).collect()
-        };
-        let all: Vec<u32> = program.ranks.iter().map(|calls| calls.len() as u32).collect();
-        let mut mark = halves(&all);
         let own = &candidates.first()?.plan;
-        let mut first = run(own, &mark);
-        let sum = |calls: &[u32]| calls.iter().map(|calls| u64::from(*calls)).sum::<u64>() as f64;
-        if sum(&all) == 0.0 || sum(&first.calls) < LEAST_REPLAYED * sum(&all) {
-            return None;
-        }
-        if cut && first.calls != all {
-            mark = halves(&first.calls);
-            first = run(own, &mark);
-        }
+        let (first, mark) = reference(&program, cut, |mark| run(own, mark))?;
         let of = |replayed: Replayed| if cut { replayed.after_mark } else { replayed.seconds };
         let mut first = Some(first);
         let mut seconds = |plan: &Plan| of(first.take().unwrap_or_else(|| run(plan, &mark)));
@@ -158,6 +143,31 @@ impl Forecast {
     pub fn link(&self) -> Link {
         self.network.between[0]
     }
+}
+
+/// The replay of the default order by `run`, and the calls of each rank after which its time counts: of a long run the
+/// first half is skipped, since it may be setup. `None` if too little can be replayed.
+fn reference(
+    program: &Program,
+    is_cut: bool,
+    run: impl Fn(&[u32]) -> Replayed,
+) -> Option<(Replayed, Vec<u32>)> {
+    let halves = |calls: &[u32]| -> Vec<u32> {
+        let calls = calls.iter().filter(|_| is_cut);
+        calls.map(|calls| calls / 2).collect()
+    };
+    let all: Vec<u32> = program.ranks.iter().map(|calls| calls.len() as u32).collect();
+    let mark = halves(&all);
+    let first = run(&mark);
+    let sum = |calls: &[u32]| calls.iter().map(|calls| u64::from(*calls)).sum::<u64>() as f64;
+    if sum(&all) == 0.0 || sum(&first.calls) < LEAST_REPLAYED * sum(&all) {
+        return None;
+    }
+    if !is_cut || first.calls == all {
+        return Some((first, mark));
+    }
+    let mark = halves(&first.calls);
+    Some((run(&mark), mark))
 }
 
 /// About the number of calls in a step of a program: the number of distinct calls of the median rank.

@@ -8,7 +8,7 @@ use cartograph_core::machine::Machine;
 use super::candidates::Candidates;
 use super::learned::Lesson;
 use super::nodes::{Refusal, unchanged};
-use crate::learn::{Conditions, Entry, Guess, Reason};
+use crate::learn::{Choice, Conditions, Entry, Guess, Reason};
 use crate::place::{Arm, Means};
 use crate::store::UnderWay;
 
@@ -54,22 +54,36 @@ pub(super) fn choose(
         in_a_hurry: no_trial || is_short(entry, &lesson.guess),
         seed: lesson.key.build,
     };
-    let mut choice = found.choose(entry, &lesson.guess, &conditions);
-    if choice.reason == Reason::Trial {
-        // Jobs at once would all try the same before the first one tells whether it is slower.
-        match lesson.store.trial(&lesson.key, entry.processes) {
-            Ok(trial) => lesson.trial = trial,
-            Err(UnderWay) => {
-                let conditions = Conditions { in_a_hurry: true, ..conditions };
-                choice = found.choose(entry, &lesson.guess, &conditions);
-            }
-        }
-    }
+    let choice = by_policy(&found, entry, conditions, lesson);
     lesson.reason = choice.reason;
     let Some(at) = choice.arm.checked_sub(1) else { return Ok(None) };
     let (kind, arm) = found.arms.swap_remove(at);
     (lesson.made_for, lesson.keeps_calls) = (kind, false);
     Ok(Some((arm, found.means)))
+}
+
+/// The choice by the policy, without a trial while another job makes one: jobs at once would all try the same before the
+/// first one tells whether it is slower.
+fn by_policy(
+    found: &Candidates,
+    entry: &Entry,
+    conditions: Conditions,
+    lesson: &mut Lesson,
+) -> Choice {
+    let choice = found.choose(entry, &lesson.guess, &conditions);
+    if choice.reason != Reason::Trial {
+        return choice;
+    }
+    match lesson.store.trial(&lesson.key, entry.processes) {
+        Ok(trial) => {
+            lesson.trial = trial;
+            choice
+        }
+        Err(UnderWay) => {
+            let conditions = Conditions { in_a_hurry: true, ..conditions };
+            found.choose(entry, &lesson.guess, &conditions)
+        }
+    }
 }
 
 /// A placement with a smaller predicted gain is not used in a program's first job with a number of processes.

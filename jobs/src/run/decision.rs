@@ -151,7 +151,6 @@ fn lesson(
     if line.takes_relays(|name| env::var(name).ok()) {
         return with_relays::start(request.no_trial, line, lesson);
     }
-    let nothing = || format!("{name}: no placement is predicted to help on these nodes");
     let known = line.processes().and_then(|count| u32::try_from(count).ok());
     let known = known.and_then(|count| lesson.store.entry(&lesson.key, count));
     if let Some(entry) = &known {
@@ -160,14 +159,7 @@ fn lesson(
     }
     lesson.program = program_number(&lesson, known.as_ref());
     let mut kept = Kept::read(&lesson.store, &line.words());
-    let rest = kept.rests(&lesson.store, &lesson.program);
-    match rest {
-        Rest::NothingHelps => return Err(nothing()),
-        Rest::Unrecorded(why) => {
-            return Err(unchanged(&format!("{name}: in an earlier job, {why}")));
-        }
-        Rest::Never | Rest::Over => {}
-    }
+    let is_looked_at = looks(&mut kept, &lesson, name)?;
     let mut job = Nodes::find(line, kept, &lesson, around)?;
     let entry = lesson.store.entry(&lesson.key, job.own.ranks());
     let chosen = match &entry {
@@ -178,8 +170,8 @@ fn lesson(
     let start = match chosen {
         Err(Refusal::NothingHelps) => {
             job.kept.gives_up(&lesson.store, &lesson.program);
-            if rest == Rest::Never {
-                return Err(nothing());
+            if !is_looked_at {
+                return Err(nothing_helps(name));
             }
             Start::of(line.clone().into())
         }
@@ -193,6 +185,24 @@ fn lesson(
     };
     lesson.nodes = Some(job.assumed());
     Ok((start, lesson))
+}
+
+/// True if a program that taught nothing is to be looked at again.
+///
+/// # Errors
+///
+/// Why the job starts at once.
+fn looks(kept: &mut Kept, lesson: &Lesson, name: &str) -> Result<bool, String> {
+    match kept.rests(&lesson.store, &lesson.program) {
+        Rest::NothingHelps => Err(nothing_helps(name)),
+        Rest::Unrecorded(why) => Err(unchanged(&format!("{name}: in an earlier job, {why}"))),
+        rest => Ok(rest == Rest::Over),
+    }
+}
+
+/// The line for a job that no placement helps.
+fn nothing_helps(name: &str) -> String {
+    format!("{name}: no placement is predicted to help on these nodes")
 }
 
 /// The placement that jobs with other numbers of processes predict.

@@ -75,6 +75,19 @@ impl Assumed {
     }
 }
 
+/// What a job has taught.
+struct Taught {
+    entry: Entry,
+    noted: Noted,
+    /// The most ranks of a node that used one device, and the same in the default order, if there were more.
+    crowded: Option<(u32, u32)>,
+}
+
+/// The time of a recorded job.
+fn seconds(recording: &Recording) -> f64 {
+    (recording.nanoseconds as f64 * 1e-9).max(1e-9)
+}
+
 impl Lesson {
     /// Learns from the job, which has succeeded; returns a line for the user.
     pub(super) fn learn(mut self, name: &str) -> Result<String, String> {
@@ -102,55 +115,62 @@ impl Lesson {
             return Ok(format!("{name}: all processes are on one node; nothing to place"));
         }
         let (shape, moved) = self.shape(&machine, &names)?;
-        let nodes =
-            (self.arm.is_none() && self.relayed.is_some()).then(|| nodes_of_ranks(&machine));
-        let order = self.arm.as_ref().map_or("", |arm| &arm.order);
-        let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
-        let note = self.note(&recording);
+        let Some(Taught { entry, noted, crowded }) = self.teach(&recording, &machine, shape)?
+        else {
+            return Ok(String::new());
+        };
+        if let Some((most, before)) = crowded {
+            let order = self.order();
+            return Ok(format!(
+                "{name} in {order}: {most} ranks of a node used one device, but {before} in the default order; this \
+                 placement is not used again{moved}"
+            ));
+        }
+        let line = match noted.is_recorded {
+            true => self.first_summary(name, &recording, &self.next(&entry, noted.kind, &machine)),
+            false => self.summary(name, &entry, noted, shape),
+        };
+        Ok(line + moved)
+    }
+
+    /// Adds the job to the entry of its program.
+    fn teach(
+        &self,
+        recording: &Recording,
+        machine: &Machine,
+        shape: u64,
+    ) -> Result<Option<Taught>, String> {
+        let note = self.note(recording);
         let (mut noted, mut crowded) = (None, None);
         let change = |entry: &mut Entry| {
             let of = note(entry);
             noted = Some(of);
             if !recording.devices.is_empty() {
                 let devices = entry.devices.get_or_insert_default();
-                crowded = devices.note(&recording, machine.nodes(), order);
+                crowded = devices.note(recording, machine.nodes(), self.order());
             }
-            if let Some(nodes) = nodes {
-                entry.nodes = nodes;
+            if self.arm.is_none() && self.relayed.is_some() {
+                entry.nodes = nodes_of_ranks(machine);
             }
             entry.add(Past {
                 kind: of.kind,
                 units: of.units,
-                order: order.to_owned(),
+                order: self.order().to_owned(),
                 made_for: if self.from.is_some() { of.kind } else { self.made_for },
                 predicted: self.arm.as_ref().map_or(1.0, Arm::gain),
                 shape,
-                nodes: names.len() as u32,
-                seconds,
+                nodes: machine.node_sizes().len() as u32,
+                seconds: seconds(recording),
                 is_first: of.is_new,
             });
         };
         let entry = self.store.update(&self.key, recording.size, change)?;
-        let Some(noted) = noted else { return Ok(String::new()) };
-        if let Some((most, before)) = crowded {
-            return Ok(format!(
-                "{name} in {order}: {most} ranks of a node used one device, but {before} in the default order; this \
-                 placement is not used again{moved}"
-            ));
-        }
-        if noted.is_recorded {
-            let ranks = recording.size;
-            let cost = 100.0 * recording.cost as f64 / (seconds * 1e9 * f64::from(ranks));
-            let placed = match (&self.arm, self.from) {
-                (Some(arm), Some(from)) => format!(" in {}, as {from} ranks predict", arm.order),
-                _ => String::new(),
-            };
-            return Ok(format!(
-                "recorded {name} on {ranks} ranks{placed}; {}; recording took {cost:.1} % of the time{moved}",
-                self.next(&entry, noted.kind, &machine)
-            ));
-        }
-        Ok(self.summary(name, &entry, noted, shape) + moved)
+        Ok(noted.map(|noted| Taught { entry, noted, crowded }))
+    }
+
+    /// The name of the job's placement; empty for the default order.
+    fn order(&self) -> &str {
+        self.arm.as_ref().map_or("", |arm| &arm.order)
     }
 
     /// The file for the job's placement: a rank file, or the ranks that relays give.
@@ -273,16 +293,28 @@ impl Lesson {
             (None, Some(recording)) => recording.size,
             (None, None) => return,
         };
-        let order = self.arm.as_ref().map_or("", |arm| &arm.order);
         let recording = recording.filter(|it| it.size == size && self.keeps_calls);
         let note = recording.as_ref().map(|recording| self.note(recording));
         let change = |entry: &mut Entry| {
-            entry.fail(order);
+            entry.fail(self.order());
             if let Some(note) = note {
                 note(entry);
             }
         };
         let _ = self.store.update(&self.key, size, change);
+    }
+
+    /// The line for a job whose messages were recorded, with the placement of the next one.
+    fn first_summary(&self, name: &str, recording: &Recording, next: &str) -> String {
+        let ranks = recording.size;
+        let cost = 100.0 * recording.cost as f64 / (seconds(recording) * 1e9 * f64::from(ranks));
+        let placed = match (&self.arm, self.from) {
+            (Some(arm), Some(from)) => format!(" in {}, as {from} ranks predict", arm.order),
+            _ => String::new(),
+        };
+        format!(
+            "recorded {name} on {ranks} ranks{placed}; {next}; recording took {cost:.1} % of the time"
+        )
     }
 
     /// The line for a job that was compared with others.
