@@ -34,7 +34,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(arguments.tolerance >= 0.0 && arguments.tolerance.is_finite()) {
         return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
-    let (launch, line) = Launch::read(&arguments.command, arguments.mpi.as_deref(), printed)?;
+    let (launch, line) = Launch::read(&arguments.command, arguments.mpi.as_deref(), |launcher| {
+        printed(launcher, job::ask)
+    })?;
     program::check(launch.program(), arguments.mpi.as_deref())?;
     job::end_jobs_when_interrupted();
     let key = Key::of(&launch, None).ok();

@@ -9,8 +9,7 @@ use cartograph_core::engine::arguments::Function;
 use cartograph_jobs::compare::files::{self, Files};
 use cartograph_jobs::compare::{self, Lines};
 use cartograph_jobs::launch::Launch;
-use cartograph_jobs::processes::Input;
-use cartograph_jobs::processes::job::{self, Run};
+use cartograph_jobs::processes::{Input, Run, job};
 use tempfile::{Builder, TempDir};
 
 use super::arguments::Arguments;
@@ -231,15 +230,9 @@ impl<'a> TrialRuns<'a> {
         let moves = Moves::take(self.reports.path());
         let ignored = &self.arguments.ignore;
         let mut lines = Lines::new();
-        let written = files.written();
+        let written = files.add_written(&mut lines, ignored);
         self.too_many_files |= files.too_many;
-        for (name, path) in written {
-            if !ignored.iter().any(|word| name.contains(word)) {
-                // An unreadable file is ignored.
-                let _ = files::add(&mut lines, &name, &path, ignored);
-            }
-            self.written.extend(baseline.then_some(name));
-        }
+        self.written.extend(written.into_iter().filter(|_| baseline));
         self.rewritten |= !baseline && self.place.is_original() && !self.written.is_empty();
         let run = run.map_err(|failure| match self.rewritten {
             true => failure

@@ -45,7 +45,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(options.tolerance >= 0.0 && options.tolerance.is_finite()) {
         return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
-    let (launch, _) = Launch::read(&arguments.command, arguments.mpi.as_deref(), printed)?;
+    let (launch, _) = Launch::read(&arguments.command, arguments.mpi.as_deref(), |launcher| {
+        printed(launcher, job::ask)
+    })?;
     program::check(launch.program(), arguments.mpi.as_deref())?;
     let default = PathBuf::from(format!("{}.ranks", launch.name().to_string_lossy()));
     let file = arguments.rankfile.clone().unwrap_or(default);

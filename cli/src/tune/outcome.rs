@@ -7,12 +7,12 @@ use std::path::Path;
 use cartograph_jobs::compare::files::MOST_FILES;
 use cartograph_jobs::launch::Line;
 use cartograph_jobs::learn::measure::{median, paired_gain};
-use cartograph_jobs::learn::{Entry, Gain, Guess, NOTABLE, Past, SHOWN, Seen, Traffic, is_faster};
+use cartograph_jobs::learn::{Entry, Gain, Guess, NOTABLE, Past, SHOWN, Traffic, is_faster};
 use cartograph_jobs::place::{Arm, Means, RankFile, Start, faster};
 use cartograph_jobs::predict::Forecast;
 use cartograph_jobs::processes::job;
 use cartograph_jobs::replay::Link;
-use cartograph_jobs::run::nodes_of_ranks;
+use cartograph_jobs::run::{nodes_of_ranks, note};
 use cartograph_jobs::store::Store;
 use serde_json::{Value, json};
 
@@ -90,17 +90,12 @@ fn keep(
     let Recorded { recording, machine, key, inputs, .. } = recorded;
     let key = key.as_ref().ok_or("cannot read the program")?;
     let (shape, nodes) = (key.shape(machine), machine.node_sizes().len() as u32);
+    let mut traffic = Traffic::new(recording);
+    traffic.network = forecast.fitted.map(|Link { latency, bandwidth }| (latency, bandwidth));
+    let guess = Guess::default();
+    let note = note(recording, inputs, key, Some(traffic), &guess);
     let change = |entry: &mut Entry| {
-        let mut traffic = Traffic::new(recording);
-        traffic.network = forecast.fitted.map(|Link { latency, bandwidth }| (latency, bandwidth));
-        entry.note_outputs(&inputs.written());
-        let digest = Some(inputs.digest(&entry.outputs));
-        let (work, sums, traffic) = (recording.work, &recording.patterns[..], Some(traffic));
-        let seen = Seen { work, sums, digest, build: key.id(), traffic };
-        let noted = entry.note(seen, &Guess::default());
-        if entry.mpi.is_empty() {
-            entry.mpi = recording.mpi.clone();
-        }
+        let noted = note(entry);
         // With relays, `cartograph run` plans for the nodes of the last job.
         entry.nodes = nodes_of_ranks(machine);
         for (at, seconds) in &measured.ended {

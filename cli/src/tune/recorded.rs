@@ -71,7 +71,12 @@ impl Recorded {
         }
         let key = Key::of(&launch, None).ok();
         let (count, mpi) = (launch.launcher.len(), &recording.mpi);
-        let line = Line::read(&launch.baseline(), Some(count), printed, Some(mpi));
+        let line = Line::read(
+            &launch.baseline(),
+            Some(count),
+            |launcher| printed(launcher, job::ask),
+            Some(mpi),
+        );
         let launcher = line.as_ref().ok().map(|line| line.launcher.name);
         let means = line.map_err(|why| why.to_string()).and_then(|line| Means::of(&line, mpi));
         let recorded = Self { recording, machine, names, launch, launcher, means, key, inputs };

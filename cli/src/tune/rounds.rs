@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cartograph_jobs::compare::files::{self, Files};
+use cartograph_jobs::compare::files::Files;
 use cartograph_jobs::compare::{self, Lines};
 use cartograph_jobs::learn::measure::{median, turns};
 use cartograph_jobs::place::{Arm, Start};
@@ -176,12 +176,7 @@ impl Rounds<'_> {
         };
         let answers: Vec<&str> = run.stdout.lines().filter(|line| !is_time(line)).collect();
         compare::add(&mut lines, "stdout", &answers.join("\n"), ignored);
-        for (name, path) in self.files.written() {
-            if !ignored.iter().any(|word| name.contains(word)) {
-                // An unreadable file is ignored.
-                let _ = files::add(&mut lines, &name, &path, ignored);
-            }
-        }
+        self.files.add_written(&mut lines, ignored);
         let noted = noted(&self.clock);
         let seconds = noted.as_ref().map(|noted| noted.seconds);
         if (at, round, seconds) == (0, 0, None) && self.time == Time::OfJob {

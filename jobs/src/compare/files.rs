@@ -43,7 +43,7 @@ impl Files {
     }
 
     /// The files that were written or created since the last call, by their names relative to the directory.
-    pub fn written(&mut self) -> Vec<(String, PathBuf)> {
+    fn written(&mut self) -> Vec<(String, PathBuf)> {
         let now = if self.too_many { None } else { self.stamps() };
         self.too_many |= now.is_none();
         let before = std::mem::replace(&mut self.stamps, now.unwrap_or_default());
@@ -51,6 +51,17 @@ impl Files {
         let name =
             |path: &PathBuf| path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
         new.map(|(path, _)| (name(path), path.clone())).collect()
+    }
+
+    /// Adds the lines of the files that were written since the last call, without unreadable files and those whose names
+    /// contain an ignored text; returns the names of all.
+    pub fn add_written(&mut self, lines: &mut Lines, ignored: &[String]) -> Vec<String> {
+        let written = self.written();
+        let counts = |name: &String| !ignored.iter().any(|word| name.contains(word));
+        for (name, path) in written.iter().filter(|(name, _)| counts(name)) {
+            let _ = add(lines, name, path, ignored);
+        }
+        written.into_iter().map(|(name, _)| name).collect()
     }
 
     /// The regular files below the directory; `None` if there are too many.
@@ -86,7 +97,7 @@ impl Files {
 }
 
 /// Adds the lines of a file or, if it is not text or too large, a hash.
-pub fn add(lines: &mut Lines, name: &str, path: &Path, ignored: &[String]) -> io::Result<()> {
+fn add(lines: &mut Lines, name: &str, path: &Path, ignored: &[String]) -> io::Result<()> {
     let mut file = File::open(path)?;
     let mut part = || {
         let mut text = Vec::new();

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::line::{Line, Unreadable};
 use crate::error::{Cause, Failure, Result};
-use crate::processes::{Input, job};
 use crate::program::{find_program, needs_mpi, own_path, program_at};
 
 /// A launcher's command.
@@ -151,11 +150,12 @@ impl From<Line> for Launch {
     }
 }
 
-/// The output by which a launcher is recognized.
-pub fn printed(launcher: &OsStr) -> String {
+/// The output by which a launcher is recognized, as `ask` gets it from a command within a time limit.
+pub fn printed(
+    launcher: &OsStr,
+    ask: impl FnOnce(&[OsString], Duration) -> Option<String>,
+) -> String {
     /// No launcher takes this long to print its version.
     const LONGEST: Duration = Duration::from_secs(10);
-    let words = [launcher.to_owned(), "--version".into()];
-    let run = job::run(&words, None, &Input::Nothing, LONGEST);
-    run.map_or_else(|_| String::new(), |run| run.stdout + &run.stderr)
+    ask(&[launcher.to_owned(), "--version".into()], LONGEST).unwrap_or_default()
 }

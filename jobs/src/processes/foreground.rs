@@ -16,8 +16,9 @@ use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
+use super::ended::Ended;
+use super::watched::{self, Run};
 use super::witness::Witness;
-use super::{Ended, watched};
 use crate::error::{Cause, warn};
 
 /// Signals that usually end a job.
@@ -125,12 +126,11 @@ impl Signals {
             }
             count.get()
         };
-        let finished = watched::run(under_this(words).stdin(Stdio::null()), longest, &signals).ok();
+        let run = watched::run(under_this(words).stdin(Stdio::null()), longest, &signals).ok();
         if let Some(signal) = first.get() {
             end_by(signal);
         }
-        let has_answered = |finished: &watched::Finished| finished.ended == Some(Ended::Code(0));
-        Some(finished.filter(has_answered)?.stdout)
+        Some(run.filter(Run::has_succeeded)?.stdout)
     }
 }
 

@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use cartograph_core::mapping::Stop;
 
-use super::ended::Ended;
 use super::input::Input;
 use super::signals;
-use super::watched::{self, Finished};
+use super::watched::{self, Run};
 use crate::error::{Cause, Failure, Result};
 
 /// The command got a signal to end.
@@ -22,41 +21,6 @@ static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// The number of the first such signal, and how many there were.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static COUNT: AtomicU32 = AtomicU32::new(0);
-
-/// A run of a job.
-pub struct Run {
-    /// The end of the run, or its time limit.
-    pub ended: core::result::Result<Ended, Duration>,
-    /// Its output.
-    pub stdout: String,
-    /// Its messages.
-    pub stderr: String,
-    /// Its time.
-    pub took: Duration,
-}
-
-impl Run {
-    /// True if it ended with exit code 0.
-    pub fn has_succeeded(&self) -> bool {
-        self.ended == Ok(Ended::Code(0))
-    }
-
-    /// How the run ended, and the first meaningful line on stderr, if the program or its MPI printed one.
-    pub fn end(&self) -> String {
-        let ended = match self.ended {
-            Ok(ended) => ended.to_string(),
-            Err(longest) => format!("did not end within {:.0} s", longest.as_secs_f64()),
-        };
-        let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() > 8;
-        let lines = || self.stderr.lines().filter(says);
-        let is_own = |line: &&str| line.starts_with("cartograph: ");
-        let words = lines().find(|line| !is_own(line));
-        match words.or_else(|| lines().find(is_own)) {
-            Some(words) => format!("{ended} ({})", words.trim()),
-            None => ended,
-        }
-    }
-}
 
 /// Makes Ctrl-C and other terminating signals end the running job as well.
 pub fn end_jobs_when_interrupted() {
@@ -101,12 +65,14 @@ pub fn run(
     if is_interrupted() {
         return Err(interrupted());
     }
-    let finished = watched::run(&mut command, longest, &|| COUNT.load(Ordering::Acquire));
-    if is_interrupted() {
-        return Err(interrupted());
-    }
-    let Finished { ended, stdout, stderr, took } = finished?;
-    Ok(Run { ended: ended.ok_or(longest), stdout, stderr, took })
+    let run = watched::run(&mut command, longest, &|| COUNT.load(Ordering::Acquire));
+    if is_interrupted() { Err(interrupted()) } else { run }
+}
+
+/// Runs a command without input for at most this long; returns all that it prints.
+pub fn ask(words: &[OsString], longest: Duration) -> Option<String> {
+    let run = run(words, None, &Input::Nothing, longest).ok()?;
+    Some(run.stdout + &run.stderr)
 }
 
 /// True if the user has interrupted the runs.

@@ -10,3 +10,4 @@ mod witness;
 
 pub use ended::Ended;
 pub use input::Input;
+pub use watched::Run;

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::Ended;
-use crate::error::Failure;
+use super::ended::Ended;
+use crate::error::{Failure, Result};
 
 /// The time that a launcher has to end its processes after it got a signal, unless the user interrupts again.
 const GRACE: Duration = Duration::from_secs(10);
@@ -24,24 +24,50 @@ const SPARE: usize = 1 << 16;
 /// The delay until a signal to end, which the caller counts, is noticed.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A command that was run.
-pub(crate) struct Finished {
-    /// The end of the command, unless the time limit or a signal ended it.
-    pub(crate) ended: Option<Ended>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-    pub(crate) took: Duration,
+/// A run of a command.
+pub struct Run {
+    /// The end of the run, or its time limit.
+    pub ended: std::result::Result<Ended, Duration>,
+    /// Its output.
+    pub stdout: String,
+    /// Its messages.
+    pub stderr: String,
+    /// Its time.
+    pub took: Duration,
+}
+
+impl Run {
+    /// True if it ended with exit code 0.
+    pub fn has_succeeded(&self) -> bool {
+        self.ended == Ok(Ended::Code(0))
+    }
+
+    /// How the run ended, and the first meaningful line on stderr, if the program or its MPI printed one.
+    pub fn end(&self) -> String {
+        let ended = match self.ended {
+            Ok(ended) => ended.to_string(),
+            Err(longest) => format!("did not end within {:.0} s", longest.as_secs_f64()),
+        };
+        let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() > 8;
+        let lines = || self.stderr.lines().filter(says);
+        let is_own = |line: &&str| line.starts_with("cartograph: ");
+        let words = lines().find(|line| !is_own(line));
+        match words.or_else(|| lines().find(is_own)) {
+            Some(words) => format!("{ended} ({})", words.trim()),
+            None => ended,
+        }
+    }
 }
 
 /// The end of a child, and its time.
 type End = (io::Result<ExitStatus>, Duration);
 
 /// Runs a command for at most this long, and only while `signals`, the number of signals to end so far, is 0.
-pub(crate) fn run(
+pub(super) fn run(
     command: &mut Command,
     longest: Duration,
     signals: &dyn Fn() -> u32,
-) -> Result<Finished, Failure> {
+) -> Result<Run> {
     let kept = || {
         let both = tempfile::tempfile().and_then(|file| Ok((file.try_clone()?, file)));
         both.map_err(|error| failed_to_keep(&error))
@@ -65,11 +91,11 @@ pub(crate) fn run(
         }
     };
     let failed = |error| Failure::new(format!("cannot wait for the launcher: {error}"));
-    let ended = status.transpose().map_err(failed)?.map(Ended::from);
-    let finished = Finished { ended, stdout: text(&mut stdout), stderr: text(&mut stderr), took };
+    let ended = status.transpose().map_err(failed)?.map(Ended::from).ok_or(longest);
+    let run = Run { ended, stdout: text(&mut stdout), stderr: text(&mut stderr), took };
     // Output that is cut short for lack of space looks like that of a failed program.
     stderr.write_all(&[0; SPARE]).map_err(|error| failed_to_keep(&error))?;
-    Ok(finished)
+    Ok(run)
 }
 
 fn failed_to_keep(error: &io::Error) -> Failure {

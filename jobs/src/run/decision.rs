@@ -10,16 +10,13 @@ use super::learned::Lesson;
 use super::nodes::{Nodes, Refusal, unchanged};
 use super::surroundings::Surroundings;
 use super::{choice, with_relays};
-use crate::launch::{Launch, Line};
+use crate::launch::{Launch, Line, printed};
 use crate::learn::{Entry, Guess, Reason, digest};
 use crate::place::{Arm, Means, Start};
 use crate::processes::Ended;
 use crate::processes::foreground::JobEnd;
 use crate::program::program_at;
 use crate::store::{ALLOCATIONS, Key, Store};
-
-/// The time limit for a launcher to print its version.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A launcher that prints nothing for this time is not asked again.
 const SLOW: Duration = Duration::from_secs(1);
@@ -104,7 +101,7 @@ fn line(
     store: &Result<Store, String>,
     around: &impl Surroundings,
 ) -> Result<Line, String> {
-    let prints = |launcher: &OsStr| printed(launcher, store, around);
+    let prints = |launcher: &OsStr| kept_output(launcher, store, around);
     let (_, line) = Launch::read(command, None, prints).map_err(|failure| failure.text)?;
     let line = line.map_err(|why| why.to_string())?;
     // Relays need not know the nodes before the job.
@@ -122,15 +119,18 @@ fn line(
 }
 
 /// The output by which a launcher is recognized, which is kept for the next job.
-fn printed(launcher: &OsStr, store: &Result<Store, String>, around: &impl Surroundings) -> String {
+fn kept_output(
+    launcher: &OsStr,
+    store: &Result<Store, String>,
+    around: &impl Surroundings,
+) -> String {
     let file = kept::launcher_file(launcher);
     let kept = store.as_ref().ok().zip(file.as_ref());
     if let Some(text) = kept.and_then(|(store, file)| store.read(file)) {
         return text;
     }
-    let words = [launcher.to_owned(), "--version".into()];
     let began = Instant::now();
-    let version = around.ask(&words, PATIENCE).unwrap_or_default();
+    let version = printed(launcher, |words, longest| around.ask(words, longest));
     // Without output, it may have been busy, and must not delay each job.
     let is_slow = began.elapsed() > SLOW;
     if let Some((store, file)) = kept.filter(|_| is_slow || !version.is_empty()) {

@@ -11,8 +11,8 @@ use super::kept::Kept;
 use super::relays::{Relayed, nodes_of_ranks};
 use crate::launch::{Line, Places, binding};
 use crate::learn::{
-    Conditions, Devices, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, claimed, gain,
-    is_compared, median_times, shape,
+    Conditions, Devices, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, Traffic,
+    claimed, gain, is_compared, median_times, shape,
 };
 use crate::place::{self, Arm, faster};
 use crate::predict::LEAST_GAIN;
@@ -72,6 +72,28 @@ impl Assumed {
         };
         let there = machine.nodes().iter().map(|node| &names[*node as usize]);
         there.eq(node_of.iter().map(|node| &self.names[*node as usize]))
+    }
+}
+
+/// Notes a recorded job in the entry of its program: its MPI, its work, and the inputs that it writes. Files are read at
+/// once, not while the store is locked.
+pub fn note(
+    recording: &Recording,
+    inputs: &Inputs,
+    key: &Key,
+    traffic: Option<Traffic>,
+    guess: &Guess,
+) -> impl FnOnce(&mut Entry) -> Noted {
+    // Runs in which the recorder stopped itself are compared whatever they did.
+    let work = if recording.stopped > 0 { Work::default() } else { recording.work };
+    let (sums, build, written) = (&recording.patterns, key.id(), inputs.written());
+    move |entry| {
+        entry.note_outputs(&written);
+        if entry.mpi.is_empty() {
+            entry.mpi = recording.mpi.clone();
+        }
+        let digest = Some(inputs.digest(&entry.outputs));
+        entry.note(Seen { work, sums, digest, build, traffic }, guess)
     }
 }
 
@@ -226,18 +248,7 @@ impl Lesson {
     /// Notes the work of the job, and its inputs.
     fn note(&self, recording: &Recording) -> impl FnOnce(&mut Entry) -> Noted {
         let traffic = self.keeps_calls.then(|| place::traffic(recording));
-        // Runs in which the recorder stopped itself are compared whatever they did.
-        let work = if recording.stopped > 0 { Work::default() } else { recording.work };
-        let sums = recording.patterns.clone();
-        let (written, build) = (self.inputs.written(), self.key.id());
-        move |entry| {
-            entry.note_outputs(&written);
-            if entry.mpi.is_empty() {
-                entry.mpi = recording.mpi.clone();
-            }
-            let digest = Some(self.inputs.digest(&entry.outputs));
-            entry.note(Seen { work, sums: &sums, digest, build, traffic }, &self.guess)
-        }
+        note(recording, &self.inputs, &self.key, traffic, &self.guess)
     }
 
     /// The placement of the next job that does this kind of work, in words.
