@@ -77,6 +77,15 @@ const REORDER: Known =
 /// The variable of `--reorder`.
 const REORDER_VARIABLE: &str = "CARTOGRAPH_REORDER";
 
+/// The variables of Open MPI with the number of the module for gathers and scatters on communicators of several nodes.
+const GATHERING: [&str; 2] = [
+    "OMPI_MCA_coll_han_gather_dynamic_global_communicator_module",
+    "OMPI_MCA_coll_han_scatter_dynamic_global_communicator_module",
+];
+
+/// The number of the module that does not know nodes.
+const TUNED: &str = "3";
+
 /// A layout with more nodes is a typing error.
 const MOST_NODES: usize = 1 << 21;
 
@@ -101,8 +110,15 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     let program = find_program(behind_wrapper(&arguments.program)).unwrap_or(first.clone());
     let has_library = set_libraries(&mut command, arguments, &program)?;
     set_report(&mut command, arguments);
-    if has_library && leaves_reordering_open() && follows(&arguments.program) {
+    let is_open = leaves_reordering_open();
+    let follows = has_library && is_open && follows(&arguments.program);
+    if follows {
         command.env(REORDER_VARIABLE, "on");
+    }
+    let word = arguments.reorder.clone().or_else(|| env::var(REORDER_VARIABLE).ok());
+    let is_set = has_library && word.is_some_and(|word| !["", "known", "off"].contains(&&*word));
+    if arguments.cpus.is_some() || follows || is_set {
+        avoid_han(&mut command);
     }
     let directories = [
         ("CARTOGRAPH_RECORD", &arguments.record),
@@ -133,6 +149,14 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
         abort::ask(socket, Version::One, Cause::NotRun.code());
     }
     Err(Failure::new(format!("cannot run {}: {error}", first.display())).with_cause(Cause::NotRun))
+}
+
+/// Sets the module of Open MPI's gathers and scatters, unless the user did: its component for nodes (HAN, of 5.0) takes
+/// ranks for consecutive on their nodes, and returns wrong data in some other orders (ompi#14197 has the reason).
+fn avoid_han(command: &mut Command) {
+    for name in GATHERING.into_iter().filter(|name| env::var_os(name).is_none()) {
+        command.env(name, TUNED);
+    }
 }
 
 /// The file of the first word, which is no launcher.

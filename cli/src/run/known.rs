@@ -58,6 +58,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (mut entries, mut wrong) = (Vec::new(), Vec::new());
     for (name, entry) in store.all() {
         match entry {
+            // Of jobs on one node, only the nodes are kept.
+            Ok(entry) if entry.totals.runs == 0 && entry.kinds.is_empty() => {}
             Ok(entry) => entries.push(entry),
             Err(why) => wrong.push(format!("{name} {why}")),
         }

@@ -136,6 +136,27 @@ fn programs_get_their_arguments_and_settings() {
     assert!(file.contains(&files), "{file}");
 }
 
+/// Open MPI 5's component for nodes returns wrong data in some orders of ranks.
+#[test]
+fn gathers_do_not_use_nodes_where_the_order_of_ranks_may_change() {
+    let machine = Machine::new("exec-gathers");
+    let cpus = machine.directory.join("cpus");
+    fs::write(&cpus, "").unwrap();
+    let module = |options: &str, own: Option<&str>| {
+        let mut run = machine.exec(options, Path::new("sh"));
+        if let Some(own) = own {
+            run = run.env("OMPI_MCA_coll_han_gather_dynamic_global_communicator_module", own);
+        }
+        let name = "OMPI_MCA_coll_han_gather_dynamic_global_communicator_module";
+        run.arg("-c").arg(format!("echo ${{{name}-unset}}")).stdout_only()
+    };
+    assert_eq!(module("", None), "unset\n");
+    assert_eq!(module("--reorder off", None), "unset\n");
+    assert_eq!(module("--reorder on", None), "3\n");
+    assert_eq!(module(&format!("--cpus {}", cpus.display()), None), "3\n");
+    assert_eq!(module("--reorder on", Some("6")), "6\n");
+}
+
 #[test]
 fn exec_checks_the_path_of_a_report_before_the_program_runs() {
     let machine = Machine::new("exec-report");

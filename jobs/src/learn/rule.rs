@@ -113,6 +113,9 @@ impl Rule {
             dims.into_iter().map(|side| u32::try_from(side).ok()).collect::<Option<Vec<u32>>>()
         };
         let (own, new) = (create(self.dims.iter().product())?, create(processes)?);
+        if by_factors(processes, new.len()) != new {
+            return None;
+        }
         let mut order: Vec<usize> = (0..own.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(self.dims[*at]));
         if order.iter().map(|at| self.dims[*at]).ne(own) || new.contains(&1) {
@@ -227,6 +230,31 @@ impl fmt::Display for Rule {
         write!(f, ", with {} neighbor{plural}", self.neighbors.len())?;
         write!(f, " ({:.0} % of the bytes)", 100.0 * self.explained)
     }
+}
+
+/// The sides that Open MPI's `MPI_Dims_create` chooses, the largest first: each prime factor, from the largest on, goes to
+/// the smallest side. For 72 processes, they are 12 x 6, and exact ones 9 x 8.
+fn by_factors(mut processes: u32, dimensions: usize) -> Vec<u32> {
+    let mut factors = Vec::new();
+    let mut factor = 2;
+    while processes > 1 {
+        if processes % factor == 0 {
+            factors.push(factor);
+            processes /= factor;
+        } else if factor > processes / factor {
+            factor = processes;
+        } else {
+            factor += 1;
+        }
+    }
+    let mut sides = vec![1; dimensions];
+    for factor in factors.into_iter().rev() {
+        if let Some(least) = sides.iter_mut().min() {
+            *least *= factor;
+        }
+    }
+    sides.sort_unstable_by(|one, other| other.cmp(one));
+    sides
 }
 
 /// The grids of this number of ranks, each side at least 2, the most compact first.

@@ -1,9 +1,9 @@
 //! The site's store: entries that an administrator gives to all users. They are only read.
 
 use std::env;
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::files::{names, read, temporary};
@@ -49,8 +49,9 @@ impl Site {
     }
 }
 
-/// Writes an entry to a directory that is to become a site's store.
+/// Writes an entry to a directory that is to become a site's store, and creates it if it does not exist.
 pub(super) fn export(directory: &Path, name: &str, entry: &Entry) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o755).create(directory)?;
     let file = temporary(directory, &entry.json())?;
     file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
     file.persist(directory.join(name))?;

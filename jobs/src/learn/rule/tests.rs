@@ -126,6 +126,18 @@ fn another_size_is_predicted() {
 }
 
 #[test]
+fn a_grid_that_mpis_choose_differently_is_not_predicted() {
+    for (processes, sides) in [(72, [12, 6]), (36, [6, 6]), (100, [10, 10]), (7, [7, 1])] {
+        assert_eq!(by_factors(processes, 2), sides);
+    }
+    let mut known = messages(&[4, 4], &[false; 2], &[(&[0, 1], 9), (&[1, 0], 9)]);
+    known.topologies = ["MPI_Dims_create", "MPI_Cart_create"].map(|it| grid(it, &[4, 4])).to_vec();
+    let rule = Rule::of(&known).unwrap();
+    assert_eq!(rule.at(36, Scaling::Weak).unwrap().dims, [6, 6]);
+    assert_eq!(rule.at(72, Scaling::Weak), None);
+}
+
+#[test]
 fn a_grid_that_may_grow_in_another_way_is_not_predicted() {
     let of = |dims: [u32; 3], functions: &[&str]| {
         let mut known = halo(&dims, &[false; 3], [40, 40, 40]);

@@ -204,7 +204,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
         let known = known.collect::<Result<Vec<_>, _>>();
         add(name, does, &known.unwrap_or_else(|error| panic!("{name}: {error}")));
     }
-    let mut met = true;
+    let mut generated_ones = Found::default();
     for (dimensions, scaling) in [2, 3].into_iter().flat_map(|dimensions| {
         [Scaling::Strong, Scaling::Weak].map(|scaling| (dimensions, scaling))
     }) {
@@ -212,7 +212,11 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
             GENERATED.iter().map(|size| generated(*size, dimensions, scaling)).collect();
         let name = format!("a halo exchange, {dimensions}D, {scaling:?}").to_lowercase();
         let found = add(&name, true, &known);
-        met &= found.worse == 0 && f64::from(found.good) >= MOST * f64::from(found.predicted);
+        generated_ones.predicted += found.predicted;
+        generated_ones.good += found.good;
+        generated_ones.worse += found.worse;
     }
+    let Found { predicted, good, worse, .. } = generated_ones;
+    let met = worse == 0 && f64::from(good) >= MOST * f64::from(predicted);
     (vec![table], met)
 }
