@@ -238,7 +238,7 @@ fn by_factors(mut processes: u32, dimensions: usize) -> Vec<u32> {
     let mut factors = Vec::new();
     let mut factor = 2;
     while processes > 1 {
-        if processes % factor == 0 {
+        if processes.is_multiple_of(factor) {
             factors.push(factor);
             processes /= factor;
         } else if factor > processes / factor {

@@ -149,7 +149,21 @@ fn lesson(
 ) -> Result<(Start, Lesson), String> {
     let mut lesson = empty(request, line, store, around)?;
     if line.takes_relays(|name| env::var(name).ok()) {
-        return with_relays::start(request.no_trial, line, lesson);
+        let entry = with_relays::entry(line, &lesson);
+        lesson.program = program_number(&lesson, entry.as_ref());
+        let mut kept = Kept::read(&lesson.store, &line.words());
+        let is_looked_at = looks(&mut kept, &lesson, true, name)?;
+        return match with_relays::start(request.no_trial, line, entry, &mut lesson) {
+            Ok(start) => Ok((start, lesson)),
+            Err(Refusal::Because(why)) => Err(why),
+            Err(Refusal::NothingHelps) => {
+                kept.gives_up(&lesson.store, &lesson.program);
+                match is_looked_at {
+                    true => Ok((with_relays::unplaced(line, &mut lesson), lesson)),
+                    false => Err(nothing_helps(name)),
+                }
+            }
+        };
     }
     let known = line.processes().and_then(|count| u32::try_from(count).ok());
     let known = known.and_then(|count| lesson.store.entry(&lesson.key, count));
@@ -159,7 +173,8 @@ fn lesson(
     }
     lesson.program = program_number(&lesson, known.as_ref());
     let mut kept = Kept::read(&lesson.store, &line.words());
-    let is_looked_at = looks(&mut kept, &lesson, name)?;
+    let is_here = kept.own().is_some();
+    let is_looked_at = looks(&mut kept, &lesson, is_here, name)?;
     let mut job = Nodes::find(line, kept, &lesson, around)?;
     let entry = lesson.store.entry(&lesson.key, job.own.ranks());
     let chosen = match &entry {
@@ -187,13 +202,13 @@ fn lesson(
     Ok((start, lesson))
 }
 
-/// True if a program that taught nothing is to be looked at again.
+/// True if a program that taught nothing is to be looked at again. `is_here` if the job's nodes are those of the last one.
 ///
 /// # Errors
 ///
 /// Why the job starts at once.
-fn looks(kept: &mut Kept, lesson: &Lesson, name: &str) -> Result<bool, String> {
-    match kept.rests(&lesson.store, &lesson.program) {
+fn looks(kept: &mut Kept, lesson: &Lesson, is_here: bool, name: &str) -> Result<bool, String> {
+    match kept.rests(&lesson.store, &lesson.program, is_here) {
         Rest::NothingHelps => Err(nothing_helps(name)),
         Rest::Unrecorded(why) => Err(unchanged(&format!("{name}: in an earlier job, {why}"))),
         rest => Ok(rest == Rest::Over),

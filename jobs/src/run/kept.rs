@@ -121,9 +121,9 @@ impl Kept {
         self.facts.followed.insert(placement);
     }
 
-    /// Whether a job of this program is to start at once, without a recording.
-    pub(super) fn rests(&mut self, store: &Store, program: &str) -> Rest {
-        let is_here = self.own().is_some();
+    /// Whether a job of this program is to start at once, without a recording. `is_here` if its nodes are those of the last
+    /// one, as far as its line and variables tell.
+    pub(super) fn rests(&mut self, store: &Store, program: &str, is_here: bool) -> Rest {
         let facts = &mut self.facts;
         let (jobs, rest) = match (facts.unrecorded.get_mut(program), is_here) {
             (Some((why, jobs)), _) => (jobs, Rest::Unrecorded(why.clone())),

@@ -12,45 +12,53 @@ use crate::learn::Entry;
 use crate::place::{Arm, Means, Placer, Start};
 use crate::pmi::Mapping;
 
-/// The start of a job, and the lesson to learn from it.
+/// The start of a job whose program has this entry, if any.
+///
+/// # Errors
+///
+/// Why it is not placed, nor recorded.
 pub(super) fn start(
     no_trial: bool,
     line: &Line,
-    mut lesson: Lesson,
-) -> Result<(Start, Lesson), String> {
-    let file = lesson.placement_file();
-    let chosen = match entry(line, &lesson) {
-        None => predicted(no_trial, line, &mut lesson),
+    entry: Option<Entry>,
+    lesson: &mut Lesson,
+) -> Result<Start, Refusal> {
+    let chosen = match entry {
+        None => predicted(no_trial, line, lesson),
         Some(entry) => match nodes_of(&entry) {
             // If this job gets more nodes, the next one is recorded.
             Some(machine) if machine.node_sizes().len() < 2 => {
                 lesson.keeps_calls = false;
                 None
             }
-            Some(machine) => match choice::choose(no_trial, (&entry, &machine), &mut lesson) {
-                Err(Refusal::Because(why)) => return Err(why),
-                Err(Refusal::NothingHelps) => None,
-                Ok(chosen) => chosen.map(|chosen| (chosen, machine)),
-            },
+            Some(machine) => {
+                let chosen = choice::choose(no_trial, (&entry, &machine), lesson)?;
+                chosen.map(|chosen| (chosen, machine))
+            }
             None => None,
         },
     };
-    let (mut start, mut of) = (Start::of(line.clone().into()), 0);
+    let Some(((arm, means), machine)) = chosen else { return Ok(unplaced(line, lesson)) };
+    let file = lesson.placement_file();
+    let placer = Placer::new(line.clone().into(), means, None);
+    let placed = placer.start(&arm, &machine, &[], &file);
+    let placed = placed.map_err(|failure| failure.text).and_then(|start| start);
+    let start = placed.map_err(|why| Refusal::Because(unchanged(&why)))?;
+    lesson.relayed = Some(Relayed { file, shape: lesson.key.shape(&machine) });
+    lesson.arm = Some(arm);
+    Ok(start)
+}
+
+/// The start of a job in the default order.
+pub(super) fn unplaced(line: &Line, lesson: &mut Lesson) -> Start {
+    lesson.relayed = Some(Relayed { file: lesson.placement_file(), shape: 0 });
+    let mut start = Start::of(line.clone().into());
     start.does_without = true;
-    if let Some(((arm, means), machine)) = chosen {
-        let placer = Placer::new(line.clone().into(), means, None);
-        let placed = placer.start(&arm, &machine, &[], &file);
-        let placed = placed.map_err(|failure| failure.text).and_then(|start| start);
-        start = placed.map_err(|why| unchanged(&why))?;
-        of = lesson.key.shape(&machine);
-        lesson.arm = Some(arm);
-    }
-    lesson.relayed = Some(Relayed { file, shape: of });
-    Ok((start, lesson))
+    start
 }
 
 /// The entry of the program.
-fn entry(line: &Line, lesson: &Lesson) -> Option<Entry> {
+pub(super) fn entry(line: &Line, lesson: &Lesson) -> Option<Entry> {
     match line.processes() {
         Some(processes) => lesson.store.entry(&lesson.key, u32::try_from(processes).ok()?),
         None => lesson.store.only_entry(&lesson.key),

@@ -301,6 +301,24 @@ fn relays_need_nothing_before_the_job() {
     assert_eq!(around.asked.get(), 0);
 }
 
+/// One in ten such jobs is recorded again.
+#[test]
+fn a_program_that_nothing_helps_starts_without_relays() {
+    let (bench, around) = (Bench::new(), Around { version: HYDRA, ..Around::default() });
+    assert!(bench.decide(LINE, &around).lesson.is_ok());
+    bench.record(LINE, 1);
+    let why = "no placement is predicted to help";
+    for unchanged in [10, 9] {
+        for _ in 0..unchanged {
+            runs_unchanged(bench.decide(LINE, &around), why);
+        }
+        let tenth = bench.decide(LINE, &around).lesson.unwrap();
+        assert!(tenth.relayed.is_some() && tenth.arm.is_none() && !tenth.keeps_calls);
+        // Another input may gain.
+        assert!(bench.decide(&format!("{LINE} other"), &around).lesson.is_ok());
+    }
+}
+
 #[test]
 fn srun_with_pmi_2_takes_relays_on_part_of_an_allocation_and_outside() {
     for (line, numbered) in [
