@@ -108,6 +108,9 @@ fn table(entries: &[Entry]) -> String {
         let ranks = processes.to_string();
         let best_of_all = best(entry, None).filter(|_| kinds.len() < 2);
         text += &row([program, &ranks], totals.runs, best_of_all, entry.hours());
+        if !entry.started_from.is_empty() {
+            text += &format!("  started from {}\n", entry.started_from);
+        }
         for (number, kind) in (1..).zip(kinds) {
             if kinds.len() > 1 {
                 let name = format!("  input {number}");
@@ -166,6 +169,7 @@ fn value(entry: &Entry) -> serde_json::Value {
     let (saved, lost) = entry.hours();
     json!({
         "program": entry.program, "build": entry.build, "ranks": entry.processes, "mpi": entry.mpi,
+        "started_from": Some(&entry.started_from).filter(|from| !from.is_empty()),
         "runs": entry.totals.runs, "best": best(entry, None).map(of),
         "inputs": kinds.collect::<Vec<_>>(),
         "node_hours_saved": saved, "node_hours_lost": lost

@@ -38,6 +38,9 @@ pub struct Entry {
     /// of a [`Mapping`](crate::pmi::Mapping).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub nodes: String,
+    /// Where the knowledge for its first job came from, such as "the site" or "16 ranks"; empty if that was recorded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub started_from: String,
     /// The devices that its ranks used, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub devices: Option<Devices>,
@@ -164,6 +167,7 @@ impl Entry {
             processes,
             mpi: String::new(),
             nodes: String::new(),
+            started_from: String::new(),
             devices: None,
             kinds: Vec::new(),
             next_id: 0,

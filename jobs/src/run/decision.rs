@@ -149,21 +149,8 @@ fn lesson(
 ) -> Result<(Start, Lesson), String> {
     let mut lesson = empty(request, line, store, around)?;
     if line.takes_relays(|name| env::var(name).ok()) {
-        let entry = with_relays::entry(line, &lesson);
-        lesson.program = program_number(&lesson, entry.as_ref());
-        let mut kept = Kept::read(&lesson.store, &line.words());
-        let is_looked_at = looks(&mut kept, &lesson, true, name)?;
-        return match with_relays::start(request.no_trial, line, entry, &mut lesson) {
-            Ok(start) => Ok((start, lesson)),
-            Err(Refusal::Because(why)) => Err(why),
-            Err(Refusal::NothingHelps) => {
-                kept.gives_up(&lesson.store, &lesson.program);
-                match is_looked_at {
-                    true => Ok((with_relays::unplaced(line, &mut lesson), lesson)),
-                    false => Err(nothing_helps(name)),
-                }
-            }
-        };
+        let start = relayed(request.no_trial, line, name, &mut lesson)?;
+        return Ok((start, lesson));
     }
     let known = line.processes().and_then(|count| u32::try_from(count).ok());
     let known = known.and_then(|count| lesson.store.entry(&lesson.key, count));
@@ -200,6 +187,24 @@ fn lesson(
     };
     lesson.nodes = Some(job.assumed());
     Ok((start, lesson))
+}
+
+/// The start of a job whose ranks are placed by relays. Its nodes are unknown before it: if nothing helps on those of the last
+/// one, this one is recorded, and the next ones rest if its nodes were the same.
+fn relayed(no_trial: bool, line: &Line, name: &str, lesson: &mut Lesson) -> Result<Start, String> {
+    let entry = with_relays::entry(line, lesson);
+    let nodes = entry.as_ref().map_or(0, |entry| digest(entry.nodes.as_bytes()));
+    lesson.program = format!("{}-{nodes:016x}", program_number(lesson, entry.as_ref()));
+    let mut kept = Kept::read(&lesson.store, &line.words());
+    looks(&mut kept, lesson, true, name)?;
+    match with_relays::start(no_trial, line, entry, lesson) {
+        Ok(start) => Ok(start),
+        Err(Refusal::Because(why)) => Err(why),
+        Err(Refusal::NothingHelps) => {
+            kept.gives_up(&lesson.store, &lesson.program);
+            Ok(with_relays::unplaced(line, lesson))
+        }
+    }
 }
 
 /// True if a program that taught nothing is to be looked at again. `is_here` if the job's nodes are those of the last one.

@@ -174,6 +174,9 @@ impl Lesson {
             if self.arm.is_none() && self.relayed.is_some() {
                 entry.nodes = nodes_of_ranks(machine);
             }
+            if let Some(from) = self.from.filter(|_| entry.runs.is_empty()) {
+                entry.started_from = format!("{from} ranks");
+            }
             entry.add(Past {
                 kind: of.kind,
                 units: of.units,

@@ -40,7 +40,9 @@ impl Site {
     /// An entry by the name of its file.
     pub(super) fn entry(&self, name: &str) -> Option<Entry> {
         let text = read(&self.0.join(name)).ok()??;
-        Some(Entry::parse(&text).ok()?.of_others())
+        let mut entry = Entry::parse(&text).ok()?.of_others();
+        entry.started_from = "the site".to_owned();
+        Some(entry)
     }
 
     /// The names of all entries.

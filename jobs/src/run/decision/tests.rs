@@ -301,22 +301,26 @@ fn relays_need_nothing_before_the_job() {
     assert_eq!(around.asked.get(), 0);
 }
 
-/// One in ten such jobs is recorded again.
+/// One in ten such jobs is recorded again, and the first on other nodes.
 #[test]
 fn a_program_that_nothing_helps_starts_without_relays() {
     let (bench, around) = (Bench::new(), Around { version: HYDRA, ..Around::default() });
     assert!(bench.decide(LINE, &around).lesson.is_ok());
     bench.record(LINE, 1);
-    let why = "no placement is predicted to help";
-    for unchanged in [10, 9] {
-        for _ in 0..unchanged {
-            runs_unchanged(bench.decide(LINE, &around), why);
+    for _ in 0..2 {
+        let recorded = bench.decide(LINE, &around).lesson.unwrap();
+        assert!(recorded.relayed.is_some() && recorded.arm.is_none() && !recorded.keeps_calls);
+        for _ in 0..9 {
+            runs_unchanged(bench.decide(LINE, &around), "no placement is predicted to help");
         }
-        let tenth = bench.decide(LINE, &around).lesson.unwrap();
-        assert!(tenth.relayed.is_some() && tenth.arm.is_none() && !tenth.keeps_calls);
-        // Another input may gain.
-        assert!(bench.decide(&format!("{LINE} other"), &around).lesson.is_ok());
     }
+    // Another input may gain.
+    let other = bench.decide(&format!("{LINE} other"), &around).lesson.unwrap();
+    assert!(other.keeps_calls);
+    let elsewhere = |entry: &mut Entry| entry.nodes = nodes_of_ranks(&Machine::blocks(&[5, 5, 6]));
+    other.store.update(&other.key, 16, elsewhere).unwrap();
+    drop(other);
+    assert!(bench.decide(LINE, &around).lesson.is_ok());
 }
 
 #[test]
