@@ -70,7 +70,7 @@ impl Failure {
 /// Shows a warning.
 static SHOW: OnceLock<fn(&str)> = OnceLock::new();
 
-/// Lets a function show warnings; without one, nobody sees them.
+/// Sets the function that shows warnings. Before that, warnings are dropped.
 pub fn show_warnings(show: fn(&str)) {
     let _ = SHOW.set(show);
 }

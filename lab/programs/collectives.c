@@ -44,7 +44,7 @@ static int differ_sum(int n, int ranks, int first)
     return wrong;
 }
 
-/* Each collective with `length` ints in the larger buffer, blocks of `length / size`; returns the wrong numbers. */
+/* The larger buffer of a collective has `length` ints: a block for each rank. */
 static int block(void)
 {
     return length / size;

@@ -110,8 +110,7 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     let program = find_program(behind_wrapper(&arguments.program)).unwrap_or(first.clone());
     let has_library = set_libraries(&mut command, arguments, &program)?;
     set_report(&mut command, arguments);
-    let is_open = leaves_reordering_open();
-    let follows = has_library && is_open && follows(&arguments.program);
+    let follows = has_library && leaves_reordering_open() && follows(&arguments.program);
     if follows {
         command.env(REORDER_VARIABLE, "on");
     }

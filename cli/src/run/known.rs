@@ -58,9 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (mut entries, mut wrong) = (Vec::new(), Vec::new());
     for (name, entry) in store.all() {
         match entry {
-            // Of jobs on one node, only the nodes are kept.
-            Ok(entry) if entry.totals.runs == 0 && entry.kinds.is_empty() => {}
-            Ok(entry) => entries.push(entry),
+            Ok(entry) => entries.extend(is_known(&entry).then_some(entry)),
             Err(why) => wrong.push(format!("{name} {why}")),
         }
     }
@@ -73,6 +71,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     wrong.iter().for_each(|why| output::say(why));
     Ok(())
+}
+
+/// True if jobs taught something: of one on a single node, only that is kept.
+fn is_known(entry: &Entry) -> bool {
+    entry.totals.runs > 0 || !entry.kinds.is_empty()
 }
 
 /// The placement with the best measured times on all nodes: of a kind of work, or of all kinds.
@@ -204,6 +207,15 @@ fn of_program(store: &Store, program: &str) -> Result<Vec<(String, Entry)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn jobs_on_one_node_are_not_listed() {
+        let mut entry = Entry::new("app", 4);
+        entry.nodes = "(vector,(0,1,4))".to_owned();
+        assert!(!is_known(&entry));
+        entry.totals.runs = 1;
+        assert!(is_known(&entry));
+    }
 
     #[test]
     fn speeds_on_several_numbers_of_nodes_are_listed() {

@@ -101,8 +101,7 @@ impl Rule {
         })
     }
 
-    /// The grid for another number of processes, if `MPI_Dims_create` chooses it; `None` if that is unknown: TeaLeaf has
-    /// 4 x 4 of 16 processes and 8 x 8 of 64, but 9 x 4 of 36.
+    /// The grid for another number of processes, if the `MPI_Dims_create` of MPICH and of Open MPI choose it alike.
     fn dims_of(&self, processes: u32) -> Option<Vec<u32>> {
         if !self.is_chosen {
             return None;

@@ -317,6 +317,8 @@ fn a_program_that_nothing_helps_starts_without_relays() {
     // Another input may gain.
     let other = bench.decide(&format!("{LINE} other"), &around).lesson.unwrap();
     assert!(other.keeps_calls);
+    assert!(bench.decide(LINE, &around).lesson.is_ok());
+    runs_unchanged(bench.decide(LINE, &around), "no placement is predicted to help");
     let elsewhere = |entry: &mut Entry| entry.nodes = nodes_of_ranks(&Machine::blocks(&[5, 5, 6]));
     other.store.update(&other.key, 16, elsewhere).unwrap();
     drop(other);

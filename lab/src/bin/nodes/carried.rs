@@ -104,6 +104,7 @@ pub(crate) fn measure(
                 let learns = format!("env {store} {} run", tool()?);
                 let words = if processes == 16 { arguments } else { other };
                 let launcher = nodes.launcher_on(&format!("--host {hosts}"), processes);
+                let mut expected = None;
                 let mut pair = [(job.to_owned(), &*learns), (alone(job), "")];
                 if repetition % 2 == 1 {
                     pair.reverse();
@@ -121,7 +122,11 @@ pub(crate) fn measure(
                     let text = fs::read_to_string(said)?;
                     let ours = text.lines().filter(|line| line.starts_with("cartograph: "));
                     ours.for_each(|line| eprintln!("{line}"));
-                    all.add(&case.title, &variant, &[programs[name].found(&here)?.0]);
+                    let (time, results) = programs[name].found(&here)?;
+                    if *expected.get_or_insert_with(|| results.clone()) != results {
+                        all.note(&case.title, job, "differs");
+                    }
+                    all.add(&case.title, &variant, &[time]);
                 }
             }
         }

@@ -275,8 +275,8 @@ pub(crate) fn programs(built: &str) -> Outcome {
     Ok(())
 }
 
-/// Measures jobs that learn and others, each first in half of the pairs; then jobs in circumstances that change, and jobs
-/// that start with what is known of others, which have tables of their own.
+/// Measures jobs that learn and others, each first in half of the pairs. Jobs in circumstances that change, and jobs that
+/// start with knowledge of earlier ones, have tables of their own.
 pub(crate) fn jobs(built: &str) -> Outcome {
     let Cases { control, mut cases, carried, programs, .. } = Cases::read()?;
     cases.insert(0, control);

@@ -83,7 +83,7 @@ fn summary(table: &mut Table, allocation: Allocation, rows: &[Row]) -> bool {
         (!found.is_empty()).then(|| mean(found.into_iter()))
     };
     let shared = |mode: usize| move |row: &Row| row.shared.get(mode).copied().flatten();
-    // The instances on which ours is no worse than a mode, and those that have both.
+    // Counts the instances on which Cartograph is no worse than a mode of SharedMap, and all that this mapped.
     let no_worse = |ours: &dyn Fn(&Row) -> Figures, mode: usize| {
         let both = rows.iter().filter_map(|row| Some((ours(row), shared(mode)(row)?)));
         both.fold((0, 0), |(count, all), (ours, theirs)| {
