@@ -12,7 +12,7 @@ use cartograph_jobs::place::{Arm, Means, RankFile, Start, faster};
 use cartograph_jobs::predict::Forecast;
 use cartograph_jobs::processes::job;
 use cartograph_jobs::replay::Link;
-use cartograph_jobs::run::{nodes_of_ranks, note};
+use cartograph_jobs::run::{nodes_of_ranks, note, now};
 use cartograph_jobs::store::Store;
 use serde_json::{Value, json};
 
@@ -111,6 +111,7 @@ fn keep(
                 shape,
                 nodes,
                 seconds: seconds.max(1e-9),
+                ended: now(),
                 is_first: false,
             });
         }

@@ -145,7 +145,7 @@ pub fn entry(data: &[u8]) {
     let conditions = Conditions { shape: run.shape, ..Conditions::default() };
     for guess in [Guess { kinds: vec![run.kind], is_known: true }, Guess { kinds, is_known: false }]
     {
-        assert!(entry.choose(&guess, &placements, &conditions).arm <= placements.len());
+        assert!(entry.choose(&[], &guess, &placements, &conditions).arm <= placements.len());
     }
     for (placement, _) in &placements {
         if let Some(gain) = gain(&entry.runs_in(placement), 1, 0.05) {

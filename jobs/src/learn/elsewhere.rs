@@ -22,7 +22,7 @@ impl Entry {
         let compared: HashSet<(u32, u64)> = own.map(|run| (run.kind, run.shape)).collect();
         self.runs.retain(|run| run.order.is_empty() || compared.contains(&(run.kind, run.shape)));
         for run in &mut self.runs {
-            (run.shape, run.nodes) = (mix(run.shape ^ far), 0);
+            (run.shape, run.nodes, run.ended) = (mix(run.shape ^ far), 0, 0);
         }
         self.totals = Totals::default();
         self.failed.clear();
@@ -30,8 +30,8 @@ impl Entry {
         self
     }
 
-    /// The predicted entry for another number of processes: the kinds of work whose traffic has a rule, with the
-    /// times as experience. `None` if there are none.
+    /// The predicted entry for another number of processes: the kinds of work whose traffic has a rule. `None` if there
+    /// are none.
     pub fn at(&self, processes: u32, scaling: Scaling) -> Option<Self> {
         let kind = |kind: &Kind| {
             let traffic = kind.traffic.as_ref()?.at(self.processes, processes, scaling)?;
@@ -41,12 +41,25 @@ impl Entry {
         if kinds.is_empty() {
             return None;
         }
-        let mut entry = Self { kinds, ..self.clone() }.of_others();
-        let is_known = |id: u32| entry.kinds.iter().any(|kind| kind.id == id);
-        let runs = entry.runs.iter().filter(|run| is_known(run.kind)).cloned().collect();
-        (entry.runs, entry.processes) = (runs, processes);
+        let mut entry = Self { kinds, runs: Vec::new(), ..self.clone() }.of_others();
+        entry.processes = processes;
         entry.nodes = self.nodes_of(processes).unwrap_or_default();
         Some(entry)
+    }
+
+    /// The predicted and measured gains of a kind on nodes of other shapes, and of the same inputs with other numbers of
+    /// processes.
+    pub(super) fn experience_with(
+        &self,
+        others: &[Self],
+        kind: u32,
+        shape: u64,
+    ) -> Vec<(f64, f64)> {
+        let of = |other: &Self| -> Vec<(f64, f64)> {
+            let same = self.same_inputs(other).filter(|(own, _)| own.id == kind);
+            same.flat_map(|(_, known)| other.experience(known.id, shape)).collect()
+        };
+        others.iter().flat_map(of).chain(self.experience(kind, shape)).collect()
     }
 
     /// The probable nodes of another number of processes: as many on each.
@@ -67,13 +80,17 @@ impl Entry {
             let expected = rule(self, own)?.at(other.processes, Scaling::Weak)?;
             Some(expected.is_like(&rule(other, known)?))
         };
+        self.same_inputs(other).all(|(own, known)| agree(own, known) == Some(true))
+    }
+
+    /// The kinds of work of this entry and of another one that had the same inputs.
+    fn same_inputs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (&'a Kind, &'a Kind)> {
         let pairs =
             self.kinds.iter().flat_map(|own| other.kinds.iter().map(move |known| (own, known)));
-        let mut same = pairs.filter(|(own, known)| {
+        pairs.filter(|(own, known)| {
             let has = |digest: u64| known.digests.iter().any(|(other, _)| *other == digest);
             own.digests.iter().any(|(digest, _)| has(*digest))
-        });
-        same.all(|(own, known)| agree(own, known) == Some(true))
+        })
     }
 
     /// True if the busiest node sends fewer bytes of a kind of work to others with the second nodes of ranks than with

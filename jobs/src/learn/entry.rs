@@ -97,9 +97,17 @@ pub struct Past {
     pub nodes: u32,
     /// The time from `MPI_Init` to `MPI_Finalize`.
     pub seconds: f64,
+    /// The time when it ended, in seconds since 1970, by which runs with different numbers of processes are ordered; 0 if
+    /// unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ended: u64,
     /// True if this was the kind's first run. It is no evidence, since the first run with an input is often slower.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_first: bool,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Sums over all runs.

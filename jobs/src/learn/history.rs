@@ -190,14 +190,22 @@ impl Entry {
         first.is_some_and(|first| first.shape == shape && first.order.is_empty())
     }
 
-    /// The time that placements cost so far. Placements that were not compared on nodes of their shape are compared on
+    /// The time that placements cost so far, with those of the program's jobs with other numbers of processes.
+    pub(super) fn spent(&self, others: &[Self]) -> Spent {
+        let mut costs: Vec<(u64, Cost)> =
+            std::iter::once(self).chain(others).flat_map(Self::costs).collect();
+        costs.sort_by_key(|(ended, _)| *ended);
+        Spent::new(&costs.into_iter().map(|(_, cost)| cost).collect::<Vec<Cost>>())
+    }
+
+    /// When each run ended, and what it cost. Placements that were not compared on nodes of their shape are compared on
     /// others.
-    pub(super) fn spent(&self) -> Spent {
+    fn costs(&self) -> Vec<(u64, Cost)> {
         let cost = |at: usize| {
             let Past { seconds, units, order, .. } = &self.runs[at];
             if let Some(found) = self.compared(at, false).or_else(|| self.compared(at, true)) {
                 let bare = seconds * found.own / found.placed;
-                return Cost { bare, more: seconds - bare, is_check: false };
+                return Cost { bare, more: seconds - bare, is_check: false, is_uncompared: false };
             }
             let is_check = order.is_empty();
             let placed = if is_check {
@@ -206,10 +214,10 @@ impl Entry {
                 Vec::new()
             };
             let more = lower_median(&placed).map_or(0.0, |placed| seconds - placed * units);
-            Cost { bare: *seconds, more: more.max(0.0), is_check }
+            Cost { bare: *seconds, more: more.max(0.0), is_check, is_uncompared: !is_check }
         };
         let own = (0..self.runs.len()).filter(|at| self.runs[*at].nodes > 0);
-        Spent::new(&own.map(cost).collect::<Vec<Cost>>())
+        own.map(|at| (self.runs[at].ended, cost(at))).collect()
     }
 }
 

@@ -12,9 +12,11 @@ const NEVER_SLOWER: f64 = 0.98;
 impl Entry {
     /// Chooses the placement of the next job: one of `candidates`, with their predicted gains, as arms 1 and up, or the
     /// default order. For a job that may be of several kinds, this is the placement that is best for the kind that it
-    /// suits least, if it is measured in all of them and slower in none.
+    /// suits least, if it is measured in all of them and slower in none. `others` are the program's entries for other
+    /// numbers of processes.
     pub fn choose(
         &self,
+        others: &[Self],
         guess: &Guess,
         candidates: &[(Placement, f64)],
         conditions: &Conditions,
@@ -27,9 +29,9 @@ impl Entry {
             let known = Known {
                 predicted: &predicted,
                 runs: &self.runs_everywhere(kind, conditions.shape, &placements),
-                experience: &self.experience(kind, conditions.shape),
+                experience: &self.experience_with(others, kind, conditions.shape),
                 is_first_here: self.is_first_on(kind, conditions.shape),
-                spent: self.spent(),
+                spent: self.spent(others),
                 is_changed: false,
             };
             return policy::choose(&known, conditions);

@@ -127,7 +127,7 @@ const OWN: Choice = Choice { arm: 0, reason: Reason::Check, best: 0, expected: 1
 /// faster elsewhere, or that may be, is used once, and then compared with the default order.
 fn choose_without_own(known: &Known<'_>, here: &[Run], conditions: &Conditions) -> Choice {
     let is_new = here.len() < uncompared(known, conditions.seed) && !conditions.in_a_hurry;
-    let is_second = known.runs.is_empty();
+    let is_second = known.runs.is_empty() && !is_refuted(known.experience);
     if !is_new || !(is_second || known.is_first_here || is_proven(known.experience)) {
         return OWN;
     }
@@ -136,7 +136,7 @@ fn choose_without_own(known: &Known<'_>, here: &[Run], conditions: &Conditions) 
         .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
         .filter(|arm| beliefs[*arm].mean > LEAST);
     match ahead {
-        Some(arm) if known.spent.allows(worst(&beliefs[arm])) => {
+        Some(arm) if known.spent.allows(WORST.exp_m1()) => {
             Choice { arm, reason: Reason::Trial, best: 0, expected: 1.0 }
         }
         _ => OWN,
@@ -225,7 +225,7 @@ impl<'a> State<'a> {
             Some(Measured { mean, variance, .. }) => (mean, variance.sqrt()),
             None => (mean - beliefs[best].mean, deviation.hypot(beliefs[best].deviation)),
         };
-        if known.is_changed && runs.len() < WINDOW {
+        if known.is_changed && runs.len() < WINDOW || is_refuted(known.experience) {
             return false;
         }
         // An arm that was slower by more than the noise is not tried again soon, and one that was slower than all runs
@@ -278,10 +278,15 @@ impl<'a> State<'a> {
     }
 }
 
-/// True if placements were measured to be faster on other nodes.
+/// True if placements were measured to be faster on other nodes or with other numbers of processes.
 fn is_proven(experience: &[(f64, f64)]) -> bool {
     let sum: f64 = experience.iter().map(|(_, found)| found.max(1e-3).ln()).sum();
     !experience.is_empty() && sum > LEAST * experience.len() as f64
+}
+
+/// True if several placements were measured there, and none was faster.
+fn is_refuted(experience: &[(f64, f64)]) -> bool {
+    experience.len() > 1 && experience.iter().all(|(_, found)| *found < 1.0 + LEAST)
 }
 
 /// True if the last run was one of the best arm or of the default order: with a normal run between trials, their cost

@@ -20,6 +20,8 @@ pub(super) struct Cost {
     pub(super) more: f64,
     /// True if it ran in the default order.
     pub(super) is_check: bool,
+    /// True if it was placed, and no job tells how long it would have taken in the default order.
+    pub(super) is_uncompared: bool,
 }
 
 /// The estimated time that slower placements cost in the last jobs, and the time that placements saved in all jobs.
@@ -28,6 +30,7 @@ pub(super) struct Spent {
     lost: f64,
     all: f64,
     longest: f64,
+    is_uncompared: bool,
     saved: f64,
     checks: f64,
 }
@@ -45,15 +48,18 @@ impl Spent {
             lost: late.iter().map(|cost| placed(cost).max(0.0)).sum(),
             all: sum(|cost| cost.bare, late) + middle * (WINDOW - late.len()) as f64,
             longest: late.iter().map(|cost| cost.bare).fold(0.0, f64::max),
+            is_uncompared: late.iter().any(|cost| cost.is_uncompared),
             saved: costs.iter().map(|cost| (-placed(cost)).max(0.0)).sum(),
             checks: sum(|cost| if cost.is_check { cost.more } else { 0.0 }, costs),
         }
     }
 
     /// True if a job may be slower than in the default order by this fraction, even if it is as long as the longest so
-    /// far.
+    /// far. While a placement was not compared, no other one may be slower: with several numbers of processes, each would
+    /// try the same.
     pub(super) fn allows(&self, slower: f64) -> bool {
-        self.lost + slower.max(0.0) * self.longest <= BUDGET * self.all
+        (!self.is_uncompared || slower <= 0.0)
+            && self.lost + slower.max(0.0) * self.longest <= BUDGET * self.all
     }
 
     /// True if another job may run in the default order, which takes longer by this fraction of its time.

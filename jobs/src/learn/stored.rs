@@ -127,6 +127,7 @@ impl Old {
                 shape,
                 nodes,
                 seconds,
+                ended: 0,
                 is_first,
             });
         }

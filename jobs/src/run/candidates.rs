@@ -49,12 +49,17 @@ impl Candidates {
     }
 
     /// The choice by the policy, where arm 0 is the default order.
-    pub(super) fn choose(&self, entry: &Entry, guess: &Guess, conditions: &Conditions) -> Choice {
+    pub(super) fn choose(
+        &self,
+        (entry, others): (&Entry, &[Entry]),
+        guess: &Guess,
+        conditions: &Conditions,
+    ) -> Choice {
         let candidates: Vec<(Placement, f64)> = self
             .arms
             .iter()
             .map(|(kind, arm)| (Placement { kind: *kind, order: arm.order.clone() }, arm.gain()))
             .collect();
-        entry.choose(guess, &candidates, conditions)
+        entry.choose(others, guess, &candidates, conditions)
     }
 }

@@ -70,7 +70,8 @@ fn by_policy(
     conditions: Conditions,
     lesson: &mut Lesson,
 ) -> Choice {
-    let choice = found.choose(entry, &lesson.guess, &conditions);
+    let known = (entry, &lesson.others[..]);
+    let choice = found.choose(known, &lesson.guess, &conditions);
     if choice.reason != Reason::Trial {
         return choice;
     }
@@ -81,7 +82,7 @@ fn by_policy(
         }
         Err(UnderWay) => {
             let conditions = Conditions { in_a_hurry: true, ..conditions };
-            found.choose(entry, &lesson.guess, &conditions)
+            found.choose(known, &lesson.guess, &conditions)
         }
     }
 }
@@ -93,18 +94,18 @@ const LEAST_PREDICTED: f64 = 1.1;
 /// default order. It must gain whether the data of each process shrink or not. The job is recorded in any case.
 pub(super) fn predict(
     no_trial: bool,
-    (from, [strong, weak]): (u32, [Entry; 2]),
+    (from, [strong, weak]): &(u32, [Entry; 2]),
     machine: &Machine,
     lesson: &mut Lesson,
 ) -> Option<(Arm, Means)> {
-    let chosen = choose(no_trial, (&strong, machine), lesson).ok().flatten();
+    let chosen = choose(no_trial, (strong, machine), lesson).ok().flatten();
     let chosen = chosen.filter(|(arm, _)| {
         let nodes = [machine.nodes(), &arm.node_of];
         arm.gain() >= LEAST_PREDICTED && weak.sends_less(lesson.made_for, nodes)
     });
     (lesson.keeps_calls, lesson.has_candidates) = (true, true);
     (lesson.guess, lesson.reason) = (Guess::default(), Reason::Best);
-    lesson.from = chosen.as_ref().map(|_| from);
+    lesson.from = chosen.as_ref().map(|_| *from);
     if chosen.is_none() {
         lesson.trial = None;
     }

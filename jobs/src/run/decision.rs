@@ -152,8 +152,7 @@ fn lesson(
         let start = relayed(request.no_trial, line, name, &mut lesson)?;
         return Ok((start, lesson));
     }
-    let known = line.processes().and_then(|count| u32::try_from(count).ok());
-    let known = known.and_then(|count| lesson.store.entry(&lesson.key, count));
+    let known = asked(line).and_then(|count| lesson.store.entry(&lesson.key, count));
     if let Some(entry) = &known {
         // Whatever its nodes are: the launcher need not be asked for them.
         Means::of(line, &entry.mpi).map_err(|why| unchanged(&why))?;
@@ -164,6 +163,7 @@ fn lesson(
     let is_looked_at = looks(&mut kept, &lesson, is_here, name)?;
     let mut job = Nodes::find(line, kept, &lesson, around)?;
     let entry = lesson.store.entry(&lesson.key, job.own.ranks());
+    lesson.others = lesson.store.others(&lesson.key, job.own.ranks());
     let chosen = match &entry {
         Some(entry) => choice::choose(request.no_trial, (entry, &job.machine), &mut lesson),
         None => Ok(predicted(request.no_trial, &job, &mut lesson)),
@@ -193,6 +193,9 @@ fn lesson(
 /// one, this one is recorded, and the next ones rest if its nodes were the same.
 fn relayed(no_trial: bool, line: &Line, name: &str, lesson: &mut Lesson) -> Result<Start, String> {
     let entry = with_relays::entry(line, lesson);
+    if let Some(processes) = entry.as_ref().map(|entry| entry.processes).or(asked(line)) {
+        lesson.others = lesson.store.others(&lesson.key, processes);
+    }
     let nodes = entry.as_ref().map_or(0, |entry| digest(entry.nodes.as_bytes()));
     lesson.program = format!("{}-{nodes:016x}", program_number(lesson, entry.as_ref()));
     let mut kept = Kept::read(&lesson.store, &line.words());
@@ -220,6 +223,11 @@ fn looks(kept: &mut Kept, lesson: &Lesson, is_here: bool, name: &str) -> Result<
     }
 }
 
+/// The number of processes in the job's line, if it says so.
+pub(super) fn asked(line: &Line) -> Option<u32> {
+    line.processes().and_then(|count| u32::try_from(count).ok())
+}
+
 /// The line for a job that no placement helps.
 fn nothing_helps(name: &str) -> String {
     format!("{name}: no placement is predicted to help on these nodes")
@@ -227,8 +235,8 @@ fn nothing_helps(name: &str) -> String {
 
 /// The placement that jobs with other numbers of processes predict.
 fn predicted(no_trial: bool, job: &Nodes, lesson: &mut Lesson) -> Option<(Arm, Means)> {
-    let known = lesson.store.predicted(&lesson.key, job.own.ranks())?;
-    choice::predict(no_trial, known, &job.machine, lesson)
+    let known = lesson.predicted(job.own.ranks())?;
+    choice::predict(no_trial, &known, &job.machine, lesson)
 }
 
 /// A number for a program with its inputs; files that its jobs write are no inputs.
@@ -263,6 +271,7 @@ fn empty(
         arm: None,
         nodes: None,
         relayed: None,
+        others: Vec::new(),
         reason: Reason::Best,
         trial: None,
         inputs: Inputs::of(&line.program),

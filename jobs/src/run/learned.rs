@@ -1,6 +1,7 @@
 //! Learns from a completed job, and reports that on one line.
 
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use cartograph_core::machine::Machine;
 use cartograph_traffic::{Recording, Work};
@@ -11,8 +12,8 @@ use super::kept::Kept;
 use super::relays::{Relayed, nodes_of_ranks};
 use crate::launch::{Line, Places, binding};
 use crate::learn::{
-    Conditions, Devices, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, Traffic,
-    claimed, gain, is_compared, median_times, shape,
+    Conditions, Devices, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Scaling, Seen,
+    Traffic, claimed, gain, is_compared, median_times, shape,
 };
 use crate::place::{self, Arm, faster};
 use crate::predict::LEAST_GAIN;
@@ -25,6 +26,8 @@ pub(super) struct Lesson {
     pub(super) line: Line,
     pub(super) store: Store,
     pub(super) key: Key,
+    /// The program's entries for other numbers of processes, those nearest to the job's first.
+    pub(super) others: Vec<Entry>,
     /// The directory of the recording, which is removed with this.
     pub(super) directory: JobFolder,
     /// The placement; `None` for the default order.
@@ -103,6 +106,11 @@ struct Taught {
     noted: Noted,
     /// The most ranks of a node that used one device, and the same in the default order, if there were more.
     crowded: Option<(u32, u32)>,
+}
+
+/// The seconds since 1970.
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// The time of a recorded job.
@@ -186,6 +194,7 @@ impl Lesson {
                 shape,
                 nodes: machine.node_sizes().len() as u32,
                 seconds: seconds(recording),
+                ended: now(),
                 is_first: of.is_new,
             });
         };
@@ -201,6 +210,19 @@ impl Lesson {
     /// The file for the job's placement: a rank file, or the ranks that relays give.
     pub(super) fn placement_file(&self) -> PathBuf {
         self.directory.path().join("placement")
+    }
+
+    /// The entries that the one with the nearest number of processes predicts for another number, if the others agree: for
+    /// the same data in all processes, and for as much in each. `None` if there is an entry for this number.
+    pub(super) fn predicted(&self, processes: u32) -> Option<(u32, [Entry; 2])> {
+        let (nearest, others) = self.others.split_first()?;
+        if self.store.has(&self.key, processes)
+            || !others.iter().all(|other| nearest.agrees_with(other))
+        {
+            return None;
+        }
+        let at = |scaling| nearest.at(processes, scaling);
+        Some((nearest.processes, [at(Scaling::Strong)?, at(Scaling::Weak)?]))
     }
 
     /// The number of devices that limits placements, or 0.
@@ -267,7 +289,7 @@ impl Lesson {
             return "no placement is predicted to help on these nodes".to_owned();
         };
         let conditions = Conditions { shape, in_a_hurry: false, seed: self.key.build };
-        let is_next = found.choose(entry, &guess, &conditions).arm > 0;
+        let is_next = found.choose((entry, &self.others), &guess, &conditions).arm > 0;
         let run = match (is_next, entry.kinds.len()) {
             (true, 0 | 1) => "the next run",
             (true, _) => "the next run with such input",

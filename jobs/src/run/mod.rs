@@ -14,6 +14,6 @@ mod with_relays;
 
 pub use decision::{Job, Request};
 pub use inputs::Inputs;
-pub use learned::note;
+pub use learned::{note, now};
 pub use relays::nodes_of_ranks;
 pub use surroundings::Surroundings;

@@ -4,6 +4,7 @@
 use cartograph_core::machine::Machine;
 
 use super::choice;
+use super::decision::asked;
 use super::learned::Lesson;
 use super::nodes::{Refusal, unchanged};
 use super::relays::Relayed;
@@ -59,8 +60,8 @@ pub(super) fn unplaced(line: &Line, lesson: &mut Lesson) -> Start {
 
 /// The entry of the program.
 pub(super) fn entry(line: &Line, lesson: &Lesson) -> Option<Entry> {
-    match line.processes() {
-        Some(processes) => lesson.store.entry(&lesson.key, u32::try_from(processes).ok()?),
+    match asked(line) {
+        Some(processes) => lesson.store.entry(&lesson.key, processes),
         None => lesson.store.only_entry(&lesson.key),
     }
 }
@@ -74,8 +75,7 @@ fn nodes_of(entry: &Entry) -> Option<Machine> {
 
 /// The placement that jobs with other numbers of processes predict, on as many nodes more or less.
 fn predicted(no_trial: bool, line: &Line, lesson: &mut Lesson) -> Option<((Arm, Means), Machine)> {
-    let processes = u32::try_from(line.processes()?).ok()?;
-    let known = lesson.store.predicted(&lesson.key, processes)?;
+    let known = lesson.predicted(asked(line)?)?;
     let machine = nodes_of(&known.1[0]).filter(|machine| machine.node_sizes().len() > 1)?;
-    Some((choice::predict(no_trial, known, &machine, lesson)?, machine))
+    Some((choice::predict(no_trial, &known, &machine, lesson)?, machine))
 }

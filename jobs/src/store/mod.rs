@@ -11,6 +11,7 @@ mod remains;
 mod site;
 mod verdicts;
 
+use std::cmp::Reverse;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -24,13 +25,16 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use tempfile::{Builder, TempDir};
 
-use crate::learn::{Entry, Scaling, Unusable};
+use crate::learn::{Entry, Unusable};
 use files::{END, names, read, temporary};
 pub use identity::Unidentified;
 pub use key::Key;
 pub(crate) use remains::{ALLOCATIONS, FORECASTS};
 use remains::{JOBS, boot, clean, try_lock};
 use site::Site;
+
+/// The most numbers of processes whose entries a job reads.
+const MOST_OTHERS: usize = 8;
 
 /// The longest that a job waits for the lock.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -139,28 +143,34 @@ impl Store {
         (entry.processes == processes).then_some(entry)
     }
 
-    /// The entries that the one with the nearest number of processes predicts for another number, if the others agree: for
-    /// the same data in all processes, and for as much in each. `None` if there is an entry for this number, even if it
-    /// is unusable.
-    pub(crate) fn predicted(&self, key: &Key, processes: u32) -> Option<(u32, [Entry; 2])> {
-        if !matches!(self.text(&file(key, processes)), Ok(None)) {
-            return None;
-        }
-        let own = self.names_of(key).into_iter().filter_map(|name| self.text(&name).ok()?);
-        let mut known: Vec<Entry> = own.filter_map(|text| Entry::parse(&text).ok()).collect();
-        if known.is_empty() {
-            let site = self.site.as_ref()?;
-            let names = site.names().into_iter().filter(|name| is_of(key, name));
-            known = names.filter_map(|name| site.entry(&name)).collect();
-        }
+    /// True if there is an entry for this number of processes, even if it is unusable.
+    pub(crate) fn has(&self, key: &Key, processes: u32) -> bool {
+        !matches!(self.text(&file(key, processes)), Ok(None))
+    }
+
+    /// The entries of a program for other numbers of processes, those nearest first: the last ones that changed, or the
+    /// site's if the user has none of this program.
+    pub(crate) fn others(&self, key: &Key, processes: u32) -> Vec<Entry> {
+        let mut names = self.names_of(key);
+        let changed = |name: &String| fs::metadata(self.directory.join(name))?.modified();
+        names.sort_by_cached_key(|name| Reverse(changed(name).ok()));
+        let mut known: Vec<Entry> = if names.is_empty() {
+            let site = self.site.as_ref().map(|site| (site, site.names()));
+            let all = site.into_iter().flat_map(|(site, names)| {
+                names
+                    .into_iter()
+                    .filter(|name| is_of(key, name))
+                    .filter_map(|name| site.entry(&name))
+            });
+            all.collect()
+        } else {
+            let texts = names.iter().take(MOST_OTHERS).filter_map(|name| self.text(name).ok()?);
+            texts.filter_map(|text| Entry::parse(&text).ok()).collect()
+        };
+        known.retain(|entry| entry.processes != processes);
         let far = |entry: &Entry| (f64::from(entry.processes) / f64::from(processes)).ln().abs();
         known.sort_by(|one, other| far(one).total_cmp(&far(other)));
-        let (nearest, others) = known.split_first()?;
-        if !others.iter().all(|other| nearest.agrees_with(other)) {
-            return None;
-        }
-        let at = |scaling| nearest.at(processes, scaling);
-        Some((nearest.processes, [at(Scaling::Strong)?, at(Scaling::Weak)?]))
+        known
     }
 
     /// The entry of a program that was known with one number of processes only.

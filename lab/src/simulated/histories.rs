@@ -10,7 +10,7 @@ pub type Measured = (f64, f64);
 pub type Kind = (&'static str, fn(&mut Chance, Measured) -> Program);
 
 /// All kinds.
-pub const KINDS: [Kind; 28] = [
+pub const KINDS: [Kind; 31] = [
     ("as measured", |chance, measured| program(chance, measured)),
     ("no effect", |chance, (_, noise)| no_effect(chance, noise)),
     ("no effect, drift", |chance, (_, noise)| {
@@ -109,6 +109,21 @@ pub const KINDS: [Kind; 28] = [
     ("a new build every third job", |chance, measured| Program {
         builds: 3,
         ..program(chance, measured)
+    }),
+    ("numbers of processes that change", |chance, measured| Program {
+        shapes: alike(chance, 0.2, 1.2),
+        is_sized: true,
+        ..program(chance, measured)
+    }),
+    ("numbers of processes, slow with one", |chance, measured| {
+        let mut shapes = alike(chance, 0.5, 1.1);
+        shapes[0].speed = Some(chance.between(0.65, 0.97));
+        Program { shapes, is_sized: true, ..program(chance, measured) }
+    }),
+    ("numbers of processes, wrong prediction", |chance, (_, noise)| Program {
+        shapes: alike(chance, 0.5, 1.1),
+        is_sized: true,
+        ..slower(chance, noise)
     }),
     ("two programs of one name", |chance, measured| {
         two_inputs(chance, measured, Digests::OfPrograms)

@@ -1,5 +1,7 @@
 //! The jobs of a simulated program, one after the other.
 
+use std::collections::BTreeMap;
+
 use cartograph_jobs::learn::{
     Conditions, Entry, Guess, Past, Placement, Seen, Traffic, WINDOW, claimed,
 };
@@ -23,6 +25,9 @@ pub struct History {
     pub is_right: bool,
 }
 
+/// A placement with a smaller predicted gain is not used in the first job with a number of processes.
+const LEAST_PREDICTED: f64 = 1.1;
+
 /// The times of a job without disturbances, which are the same in all placements.
 #[derive(Debug, Clone, Copy)]
 struct Times {
@@ -42,7 +47,8 @@ struct Jobs<'a> {
     program: &'a Program,
     seed: u64,
     chance: Chance,
-    entry: Entry,
+    /// The entry of each number of processes.
+    entries: BTreeMap<usize, Entry>,
     /// The kind of the other pattern.
     other: Option<u32>,
 }
@@ -50,13 +56,14 @@ struct Jobs<'a> {
 impl Program {
     /// Simulates this number of jobs.
     pub fn jobs(&self, count: usize, seed: u64) -> History {
-        let (chance, entry) = (Chance::new(seed), Entry::new("program", RANKS));
-        let mut jobs = Jobs { program: self, seed, chance, entry, other: None };
+        let (chance, entries) = (Chance::new(seed), BTreeMap::new());
+        let mut jobs = Jobs { program: self, seed, chance, entries, other: None };
         let mut found = History::default();
         for number in 0..self.others {
             jobs.run(number, &mut found);
         }
-        (jobs.entry, found) = (jobs.entry.of_others(), History::default());
+        jobs.entries = jobs.entries.into_iter().map(|(size, it)| (size, it.of_others())).collect();
+        found = History::default();
         let own = self.others..self.others + count;
         let times: Vec<Times> = own.map(|number| jobs.run(number, &mut found)).collect();
         let sum = |times: &[Times], of: fn(&Times) -> f64| times.iter().map(of).sum::<f64>();
@@ -77,8 +84,25 @@ impl Jobs<'_> {
     fn run(&mut self, number: usize, found: &mut History) -> Times {
         let job = self.program.job(number, &mut self.chance);
         let (.., digest) = self.program.recording(job);
-        let guess = self.entry.guess(Some(digest), self.program.build(job));
-        let chosen = self.choose(&guess, job);
+        let size = self.size(job);
+        let guess = |entry: &Entry| entry.guess(Some(digest), self.program.build(job));
+        let others = self.entries.iter().filter(|(other, _)| **other != size);
+        let others: Vec<Entry> = others.map(|(_, entry)| entry.clone()).collect();
+        let (guess, chosen) = match (self.entries.get(&size), others.first()) {
+            (Some(entry), _) => {
+                let guess = guess(entry);
+                let chosen = self.choose((entry, &others), &guess, job);
+                (guess, chosen)
+            }
+            // As the job's own messages are unknown, a smaller gain is not believed.
+            (None, Some(other)) => {
+                let mut predicted = other.clone().of_others();
+                predicted.runs.clear();
+                let chosen = self.choose((&predicted, &others), &guess(&predicted), job);
+                (Guess::default(), chosen.filter(|(_, predicted)| *predicted >= LEAST_PREDICTED))
+            }
+            (None, None) => (Guess::default(), None),
+        };
         let times = self.times(&chosen, job);
         let kind = self.learn(&guess, chosen, times.chosen, job);
         self.claim(kind, job, found);
@@ -90,8 +114,13 @@ impl Jobs<'_> {
         self.program.build(job).id << 32 | job.shape as u64
     }
 
+    /// The number that stands for a job's number of processes.
+    fn size(&self, job: Job) -> usize {
+        if self.program.is_sized { job.shape } else { 0 }
+    }
+
     /// The placement of a job.
-    fn choose(&self, guess: &Guess, job: Job) -> Chosen {
+    fn choose(&self, (entry, others): (&Entry, &[Entry]), guess: &Guess, job: Job) -> Chosen {
         if guess.kinds.is_empty() {
             return None;
         }
@@ -103,7 +132,7 @@ impl Jobs<'_> {
         };
         let candidates: Vec<(Placement, f64)> = all.map(candidate).collect();
         let conditions = Conditions { seed: self.seed, shape: self.shape(job), in_a_hurry: false };
-        let choice = self.entry.choose(guess, &candidates, &conditions);
+        let choice = entry.choose(others, guess, &candidates, &conditions);
         choice.arm.checked_sub(1).map(|at| candidates[at].clone())
     }
 
@@ -126,23 +155,30 @@ impl Jobs<'_> {
         let traffic = is_recorded.then(Traffic::default);
         let build = self.program.build(job);
         let seen = Seen { work, sums: &sums, digest: Some(digest), build, traffic };
-        let noted = self.entry.note(seen, guess);
+        let (size, shape) = (self.size(job), self.shape(job));
+        let entry = self.entries.entry(size).or_insert_with(|| Entry::new("program", RANKS));
+        let noted = entry.note(seen, guess);
         if job.is_other {
             self.other = Some(noted.kind);
         }
         let (order, made_for, predicted) = match chosen {
+            // A predicted placement is one for what the job did.
+            Some((Placement { order, .. }, predicted)) if guess.kinds.is_empty() => {
+                (order, noted.kind, predicted)
+            }
             Some((Placement { kind, order }, predicted)) => (order, kind, predicted),
             None => (String::new(), 0, 1.0),
         };
-        self.entry.add(Past {
+        entry.add(Past {
             kind: noted.kind,
             units: noted.units,
             order,
             made_for,
             predicted,
-            shape: self.shape(job),
+            shape,
             nodes: 2,
             seconds,
+            ended: job.number as u64 + 1,
             is_first: noted.is_new,
         });
         noted.kind
@@ -152,7 +188,7 @@ impl Jobs<'_> {
     fn claim(&self, kind: u32, job: Job, found: &mut History) {
         for arm in 1..self.program.predicted.len() {
             let placement = Placement { kind, order: arm.to_string() };
-            let runs = self.entry.runs_of(kind, self.shape(job), &[placement]);
+            let runs = self.entries[&self.size(job)].runs_of(kind, self.shape(job), &[placement]);
             let is_faster = self.program.speed(arm, job.is_other, job) > 1.0;
             let noted = if is_faster { &mut found.is_right } else { &mut found.is_wrong };
             *noted = *noted || claimed(&runs, 1).is_some();

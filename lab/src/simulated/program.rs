@@ -36,6 +36,8 @@ pub struct Program {
     pub shapes: Vec<Shape>,
     /// True if no shape recurs.
     pub is_renewed: bool,
+    /// True if each shape is another number of processes, whose first job starts with what is known of the others.
+    pub is_sized: bool,
     /// The number of jobs after which the program is built anew; 0 if it never is.
     pub builds: usize,
     /// The number of jobs of another user, with whose entry the first job starts.

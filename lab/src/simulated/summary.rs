@@ -84,10 +84,13 @@ mod tests {
 
     /// The least savings, the most that may be lost, and how much slower late jobs may be, in percent, where that is not
     /// 85, 5 and 2. More trials would lose more.
-    const OTHERS: [(&str, [f64; 3]); 9] = [
+    const OTHERS: [(&str, [f64; 3]); 12] = [
         ("bimodal nodes", [82.0, 5.0, 2.0]),
         ("proven elsewhere, slow here", [78.0, 5.0, 2.0]),
         ("nodes that never repeat", [78.0, 5.0, 2.0]),
+        ("numbers of processes that change", [78.0, 5.0, 2.0]),
+        ("numbers of processes, slow with one", [70.0, 5.5, 2.0]),
+        ("numbers of processes, wrong prediction", [0.0, 5.5, 2.5]),
         ("two inputs, unknown", [0.0, 5.0, 2.0]),
         ("two inputs, not told apart", [0.0, 5.0, 2.0]),
         ("slow nodes in 30 % of jobs", [55.0, 5.0, 2.0]),

@@ -64,7 +64,7 @@ fn a_first_job_elsewhere_is_placed_although_no_placement_was_compared() {
     let conditions = Conditions { shape: 7, ..Conditions::default() };
     let choose = |entry: &Entry| {
         let guess = entry.guess(Some(5), Build { id: 1, place: 2 });
-        entry.choose(&guess, &blocks, &conditions).arm
+        entry.choose(&[], &guess, &blocks, &conditions).arm
     };
     assert_eq!(choose(&known), 0, "its next job is compared");
     let mut there = known.clone().of_others();
@@ -72,6 +72,56 @@ fn a_first_job_elsewhere_is_placed_although_no_placement_was_compared() {
     there.add(run("blocks", 5.0));
     assert_eq!(choose(&there), 0, "its second job is compared");
     assert_eq!(choose(&known.at(36, Scaling::Strong).unwrap()), 1);
+}
+
+/// The arm of the first job on 36 processes, or of the next one, of a program with these entries for others.
+fn first_of(others: &[Entry]) -> usize {
+    let there = others[0].at(36, Scaling::Strong).unwrap();
+    let guess = there.guess(Some(5), Build { id: 1, place: 2 });
+    let blocks = [(Placement { kind: 0, order: "blocks".into() }, 1.9)];
+    there.choose(others, &guess, &blocks, &Conditions { shape: 9, ..Conditions::default() }).arm
+}
+
+#[test]
+fn one_placement_at_a_time_is_uncompared_among_all_numbers_of_processes() {
+    let mut known = entry(&[4, 4], 5);
+    known.add(Past { is_first: true, ended: 1, ..run("", 10.0) });
+    assert_eq!(first_of(&[known.clone()]), 1);
+    known.add(Past { ended: 2, ..run("blocks", 8.0) });
+    assert_eq!(first_of(&[known.clone()]), 0, "a placement on 16 processes was not compared");
+    known.add(Past { ended: 3, ..run("", 10.0) });
+    assert_eq!(first_of(&[known]), 1);
+}
+
+#[test]
+fn placements_that_were_slower_with_several_numbers_of_processes_are_not_tried_with_another() {
+    let slower = |dims: &[u32]| {
+        let mut entry = entry(dims, 5);
+        for ended in 1..30 {
+            entry.add(Past { ended, ..run(if ended == 1 { "blocks" } else { "" }, 10.0) });
+        }
+        entry
+    };
+    let (one, other) = (slower(&[4, 4]), slower(&[8, 8]));
+    assert_eq!(first_of(std::slice::from_ref(&one)), 1, "one number proves little");
+    assert_eq!(first_of(&[one, other]), 0);
+}
+
+#[test]
+fn what_placements_cost_counts_for_all_numbers_of_processes() {
+    let known = entry(&[4, 4], 5);
+    // Jobs with another input, whose times are no experience.
+    let mut other = entry(&[8, 8], 6);
+    for ended in 1..8 {
+        let seconds = if ended == 2 { 20.0 } else { 10.0 };
+        other.add(Past { ended, ..run(if ended == 2 { "blocks" } else { "" }, seconds) });
+    }
+    assert_eq!(first_of(&[known.clone(), other.clone()]), 0);
+    // Twenty jobs later, as much may be lost again.
+    for ended in 8..30 {
+        other.add(Past { ended, ..run("", 10.0) });
+    }
+    assert_eq!(first_of(&[known, other]), 1);
 }
 
 #[test]
@@ -90,7 +140,7 @@ fn another_number_of_processes_is_predicted_with_its_nodes() {
     assert_eq!(predicted.topologies, own.topologies);
     // A side of the grid is longer in half as many processes.
     assert!(predicted.edges.iter().all(|edge| edge.count.bytes == 66_667));
-    assert_eq!((there.processes, there.runs.len()), (36, 1));
+    assert_eq!((there.processes, there.runs.len()), (36, 0));
     assert_eq!(there.nodes, entry(&[6, 6], 5).nodes);
     let uneven = Mapping::new((0..16u32).map(|rank| rank / 5).collect()).text();
     let unknown = Entry { nodes: uneven, ..known.clone() };

@@ -13,7 +13,12 @@ fn of(
 ) -> Choice {
     let cost = |run: &Run| {
         let bare = if run.arm == 0 { run.seconds } else { 10.0 };
-        Cost { bare, more: run.seconds.min(15.0) - bare, is_check: run.arm == 0 }
+        Cost {
+            bare,
+            more: run.seconds.min(15.0) - bare,
+            is_check: run.arm == 0,
+            is_uncompared: false,
+        }
     };
     let spent = Spent::new(&runs.iter().map(cost).collect::<Vec<Cost>>());
     choose(
@@ -121,7 +126,12 @@ fn what_was_faster_on_other_nodes_is_used_on_new_ones_at_once() {
             runs: &runs,
             experience,
             is_first_here: false,
-            spent: Spent::new(&[Cost { bare: 1.0, more: 0.0, is_check: true }]),
+            spent: Spent::new(&[Cost {
+                bare: 1.0,
+                more: 0.0,
+                is_check: true,
+                is_uncompared: false,
+            }]),
             is_changed: false,
         };
         let choice = choose(&known, &conditions);
