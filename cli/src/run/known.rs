@@ -69,6 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         output::print(&table(&entries))?;
     }
+    wrong.extend(Store::check_site().err());
     wrong.iter().for_each(|why| output::say(why));
     Ok(())
 }

@@ -235,6 +235,17 @@ fn verdicts_are_forgotten_with_their_program() {
 }
 
 #[test]
+fn known_says_why_a_site_store_is_not_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut known = Command::new(COMMAND);
+    known.arg("known").env("CARTOGRAPH_STORE", directory.path());
+    known.env("CARTOGRAPH_SITE_STORE", directory.path().join("none"));
+    let said = String::from_utf8(known.output().unwrap().stderr).unwrap();
+    has(&said, "the site's store ");
+    has(&said, "/none is not used: No such file or directory");
+}
+
+#[test]
 fn a_job_is_placed_at_once_after_tuning() {
     let jobs = Jobs::new("tuned");
     let done = jobs.command("tune --runs 4").output().unwrap();

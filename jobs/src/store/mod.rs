@@ -97,7 +97,16 @@ impl Store {
     pub fn open() -> Result<Self, String> {
         let place =
             Self::place().ok_or("neither CARTOGRAPH_STORE nor HOME is set to a directory")?;
-        Ok(Self { site: Site::find(), ..Self::at(place)? })
+        Ok(Self { site: Site::find().ok().flatten(), ..Self::at(place)? })
+    }
+
+    /// Looks for the site's store.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not used.
+    pub fn check_site() -> Result<(), String> {
+        Site::find().map(drop)
     }
 
     /// Opens a store in this directory.

@@ -18,23 +18,43 @@ const PLACE: &str = "etc/cartograph/known";
 pub(super) struct Site(PathBuf);
 
 impl Site {
-    /// The site's store, as set or beside the installation, if only an administrator or this user can write to it:
-    /// entries decide how jobs are started.
-    pub(super) fn find() -> Option<Self> {
+    /// The site's store, as set or beside the installation; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not used.
+    pub(super) fn find() -> Result<Option<Self>, String> {
         let set = env::var_os("CARTOGRAPH_SITE_STORE").filter(|value| !value.is_empty());
-        let command = own_path().ok()?;
-        let place =
-            set.map(PathBuf::from).or_else(|| Some(command.parent()?.parent()?.join(PLACE)))?;
-        let administrator = fs::metadata(&command).ok()?.uid();
-        Self::at(place, administrator)
+        let is_set = set.is_some();
+        let Ok(command) = own_path() else { return Ok(None) };
+        let beside = || Some(command.parent()?.parent()?.join(PLACE));
+        let Some(place) = set.map(PathBuf::from).or_else(beside) else { return Ok(None) };
+        if !is_set && !place.exists() {
+            return Ok(None);
+        }
+        let administrator = fs::metadata(&command).map_or(0, |command| command.uid());
+        Self::at(place, administrator).map(Some)
     }
 
-    /// The store in a directory that belongs to root, to this user or to the administrator.
-    pub(super) fn at(place: PathBuf, administrator: u32) -> Option<Self> {
-        let found = fs::metadata(&place).ok()?;
+    /// The store in a directory that belongs to root, to this user or to the administrator, and to which no others can
+    /// write: entries decide how jobs are started.
+    pub(super) fn at(place: PathBuf, administrator: u32) -> Result<Self, String> {
+        let not_used =
+            |why: &str| format!("the site's store {} is not used: {why}", place.display());
+        let found = fs::metadata(&place).map_err(|error| not_used(&error.to_string()))?;
         let owners = [0, administrator, nix::unistd::geteuid().as_raw()];
-        let is_safe = found.is_dir() && owners.contains(&found.uid()) && found.mode() & 0o022 == 0;
-        is_safe.then_some(Self(place))
+        if !found.is_dir() {
+            return Err(not_used("it is not a directory"));
+        }
+        if !owners.contains(&found.uid()) {
+            return Err(not_used(
+                "it belongs to another user than root, you, or who installed cartograph",
+            ));
+        }
+        if found.mode() & 0o022 != 0 {
+            return Err(not_used("others can write to it"));
+        }
+        Ok(Self(place))
     }
 
     /// An entry by the name of its file.

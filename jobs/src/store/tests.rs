@@ -257,10 +257,13 @@ fn a_user_without_an_entry_starts_with_that_of_the_site() {
     let user = |mode: u32| {
         fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
         let store = Store::at(directory.path().join("user")).unwrap();
-        Store { site: Site::at(place.clone(), 0), ..store }
+        Store { site: Site::at(place.clone(), 0).ok(), ..store }
     };
     // Anyone could write there.
     assert_eq!(user(0o777).entry(&key(), 16), None);
+    assert!(
+        Site::at(place.clone(), 0).unwrap_err().ends_with("is not used: others can write to it")
+    );
     let user = user(0o755);
     let known = user.entry(&key(), 16).unwrap();
     assert_eq!((known.totals.runs, known.runs.len(), known.runs[0].nodes), (0, 1, 0));
