@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* While a job starts or ends, a process of MPICH 4.0 spins without any call until all processes of its node
  * arrive. With more processes than processors this takes most of a start. So from a barrier of the launcher to the
