@@ -83,6 +83,12 @@ impl<'a> Session<'a> {
         )
     }
 
+    /// The environment of a command that starts the launcher: there waiting processes yield, too.
+    pub(crate) fn environment(&self) -> impl Iterator<Item = (&str, &str)> {
+        let library = self.host.yielding().map(|library| ("LD_PRELOAD", word(library)));
+        self.host.settings().chain(library)
+    }
+
     /// The launcher with its time limit, for a number of processes; settings, a program and arguments follow.
     pub(crate) fn launcher(&self, processes: u32) -> Command {
         let mut command = Command::new("timeout");

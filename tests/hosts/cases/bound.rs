@@ -71,7 +71,7 @@ fn keeps_cpus(
         let mut job = Command::new("timeout");
         job.args(["-k", "5", "120"]).arg(command()).arg("run");
         job.args(before.split_whitespace()).args(&words).args([program, "0", "cpus"]);
-        job.current_dir(top()).envs(session.host.settings());
+        job.current_dir(top()).envs(session.environment());
         job.env("CARTOGRAPH_STORE", session.work(store));
         if !session.finish(&mut job) || session.said("^cartograph: ") != 1 {
             break;

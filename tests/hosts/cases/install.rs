@@ -241,7 +241,7 @@ impl Installation<'_, '_> {
         let mut tune = plain(&command);
         tune.args(["tune", "--runs", "2", "--time", "take (.*) s", "--json", word(&json)]);
         tune.args(["--rankfile", word(&ranks), "--"]).args(job).arg(&halo);
-        tune.args(["-t", "0.2", "65536", "64"]).envs(self.session.host.settings());
+        tune.args(["-t", "0.2", "65536", "64"]).envs(self.session.environment());
         let ran = self.session.finish(&mut tune);
         self.session.check("it is tuned", ran);
         let text = fs::read_to_string(&json).unwrap_or_default();

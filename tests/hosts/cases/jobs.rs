@@ -51,7 +51,7 @@ impl Jobs<'_, '_> {
         job.args(["-k", "5", "120"]).arg(command()).arg("run");
         job.args(self.session.on_nodes(nodes, 4)).arg(&self.program).args(arguments);
         job.current_dir(top());
-        job.envs(self.session.host.settings()).env("CARTOGRAPH_STORE", &self.store);
+        job.envs(self.session.environment()).env("CARTOGRAPH_STORE", &self.store);
         job
     }
 
@@ -118,7 +118,7 @@ impl Jobs<'_, '_> {
             let mut job = Command::new("timeout");
             job.args(["-k", "5", "120"]).arg(command()).arg("run");
             job.args(jobs.session.on_nodes(nodes, count)).arg(&jobs.program).args(["0", "columns"]);
-            job.current_dir(top()).envs(jobs.session.host.settings());
+            job.current_dir(top()).envs(jobs.session.environment());
             job.env("CARTOGRAPH_STORE", store).env("CARTOGRAPH_SITE_STORE", site);
             let ran = jobs.session.finish(&mut job);
             (ran, jobs.session.out == "0 apart\n")
@@ -168,7 +168,7 @@ impl Jobs<'_, '_> {
             job.args(["-k", "5", "120"]).arg(command()).arg("run").args(options);
             let paths = format!("LD_LIBRARY_PATH={}", directory.display());
             job.args(jobs.session.on_nodes("a:2,b:2", 4)).arg("env").arg(paths).arg(&program);
-            job.current_dir(top()).envs(jobs.session.host.settings());
+            job.current_dir(top()).envs(jobs.session.environment());
             let ran = jobs.session.finish(job.env("CARTOGRAPH_STORE", &store));
             ran.then(|| jobs.session.out.clone())
         };
@@ -195,7 +195,7 @@ impl Jobs<'_, '_> {
         let under = |session: &mut Session<'_>, options: &str, nodes: &str| {
             let mut job = Command::new(command());
             job.args(options.split(' ')).args(session.on_nodes(nodes, 4)).arg(&program);
-            job.envs(session.host.settings()).current_dir(&here);
+            job.envs(session.environment()).current_dir(&here);
             session.finish(job.env("CARTOGRAPH_STORE", session.work("tuned")))
         };
         let ran = made && under(self.session, "tune --runs 4 --ignore apart", "a:2,b:2");
