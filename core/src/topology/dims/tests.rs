@@ -194,11 +194,21 @@ fn same_as_tables_of_products() {
 struct ProductTables {
     n: i32,
     divisors: Vec<i32>,
+    /// For each divisor, the places of its multiples, ascending, and of these divided by it.
+    multiples: Vec<Vec<(usize, usize)>>,
 }
 
 impl ProductTables {
     fn new(n: i32) -> Self {
-        Self { n, divisors: divisors(n) }
+        let divisors = divisors(n);
+        let place = |divisor: i32| divisors.binary_search(&divisor).expect("it is a divisor");
+        let of = |factor: &i32| {
+            let multiples =
+                divisors.iter().enumerate().filter(|(_, divisor)| *divisor % factor == 0);
+            multiples.map(|(target, divisor)| (target, place(divisor / factor))).collect()
+        };
+        let multiples = divisors.iter().map(of).collect();
+        Self { n, divisors, multiples }
     }
 
     /// Returns whether `n` is a product of `count` divisors from `low` to `high`.
@@ -211,18 +221,16 @@ impl ProductTables {
         if power(low) > 1.000_001 * f64::from(n) || power(high) * 1.000_001 < f64::from(n) {
             return false;
         }
-        for &factor in self.divisors.iter().filter(|&&divisor| low <= divisor && divisor <= high) {
-            if factor == 1 {
+        let of_window = self.divisors.iter().zip(&self.multiples);
+        for (factor, multiples) in of_window.filter(|(divisor, _)| (low..=high).contains(*divisor))
+        {
+            if *factor == 1 {
                 // Any number of ones changes no product.
                 counts[0] = u64::MAX;
                 continue;
             }
-            for target in 0..targets {
-                if self.divisors[target] % factor == 0 {
-                    let rest = self.divisors[target] / factor;
-                    let rest = self.divisors.binary_search(&rest).expect("it is a divisor");
-                    counts[target] |= counts[rest] << 1;
-                }
+            for (target, rest) in multiples.iter().take_while(|(target, _)| *target < targets) {
+                counts[*target] |= counts[*rest] << 1;
             }
         }
         let target = self.divisors.binary_search(&n).expect("it is a divisor");
