@@ -95,13 +95,14 @@ $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(fi
 # compiled once. Features of the library that bind an MPI are left out.
 CHECKED := --profile unwind --no-default-features -p mpi-cartograph -p cartograph-cli -p cartograph-core -p cartograph-jobs \
     -p cartograph-lab -p cartograph-shim -p cartograph-traffic
+# Tests of the command wait for other processes half of the time, so two tests run at once for each processor.
 check:
 	scripts/setup.sh
 	cargo fmt --all --check
 	$(if $(shell command -v python3),packaging/try.sh static)
 	$(PURE) cargo clippy $(CHECKED) --features cartograph-jobs/fuzz --all-targets -- -D warnings
 	$(PURE) cargo clippy --release -p cartograph-preload -- -D warnings
-	$(PURE) cargo test $(CHECKED) -p cartograph-preload --lib --bins \
+	$(PURE) RUST_TEST_THREADS=$$((2 * $$(nproc))) cargo test $(CHECKED) -p cartograph-preload --lib --bins \
 	    --test cli --test deadlock --test docs --test headers --test hosts --test imports
 	$(PURE) cargo test $(CHECKED) --doc
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
