@@ -9,6 +9,7 @@ use super::kept::{self, Kept, Rest};
 use super::learned::Lesson;
 use super::nodes::{Nodes, Refusal, unchanged};
 use super::surroundings::Surroundings;
+use super::with_relays::asked;
 use super::{choice, with_relays};
 use crate::launch::{Launch, Line, printed};
 use crate::learn::{Entry, Guess, Reason, digest};
@@ -193,13 +194,13 @@ fn lesson(
 /// one, this one is recorded, and the next ones rest if its nodes were the same.
 fn relayed(no_trial: bool, line: &Line, name: &str, lesson: &mut Lesson) -> Result<Start, String> {
     let entry = with_relays::entry(line, lesson);
-    if let Some(processes) = entry.as_ref().map(|entry| entry.processes).or(asked(line)) {
-        lesson.others = lesson.store.others(&lesson.key, processes);
-    }
     let nodes = entry.as_ref().map_or(0, |entry| digest(entry.nodes.as_bytes()));
     lesson.program = format!("{}-{nodes:016x}", program_number(lesson, entry.as_ref()));
     let mut kept = Kept::read(&lesson.store, &line.words());
     looks(&mut kept, lesson, true, name)?;
+    if let Some(processes) = entry.as_ref().map(|entry| entry.processes).or(asked(line)) {
+        lesson.others = lesson.store.others(&lesson.key, processes);
+    }
     match with_relays::start(no_trial, line, entry, lesson) {
         Ok(start) => Ok(start),
         Err(Refusal::Because(why)) => Err(why),
@@ -221,11 +222,6 @@ fn looks(kept: &mut Kept, lesson: &Lesson, is_here: bool, name: &str) -> Result<
         Rest::Unrecorded(why) => Err(unchanged(&format!("{name}: in an earlier job, {why}"))),
         rest => Ok(rest == Rest::Over),
     }
-}
-
-/// The number of processes in the job's line, if it says so.
-pub(super) fn asked(line: &Line) -> Option<u32> {
-    line.processes().and_then(|count| u32::try_from(count).ok())
 }
 
 /// The line for a job that no placement helps.

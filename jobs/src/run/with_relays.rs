@@ -4,7 +4,6 @@
 use cartograph_core::machine::Machine;
 
 use super::choice;
-use super::decision::asked;
 use super::learned::Lesson;
 use super::nodes::{Refusal, unchanged};
 use super::relays::Relayed;
@@ -56,6 +55,11 @@ pub(super) fn unplaced(line: &Line, lesson: &mut Lesson) -> Start {
     let mut start = Start::of(line.clone().into());
     start.does_without = true;
     start
+}
+
+/// The number of processes in the job's line, if it says so.
+pub(super) fn asked(line: &Line) -> Option<u32> {
+    line.processes().and_then(|count| u32::try_from(count).ok())
 }
 
 /// The entry of the program.
