@@ -17,7 +17,8 @@ use cartograph_core::launcher;
 use cartograph_core::machine::{names_a_file, parse_sizes};
 use cartograph_core::mapping::Weights;
 use cartograph_jobs::launch::binding;
-use cartograph_jobs::pmi::{Version, process};
+use cartograph_jobs::pmi::process::{self, Relayed};
+use cartograph_jobs::pmi::{Parts, Version};
 use cartograph_jobs::program::{Fault, With, behind_wrapper, find_program, preload};
 
 use crate::help::{self, Known};
@@ -45,6 +46,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "VERSION", hide = true, requires = "relay", value_parser = checked_version,
         default_value = "1")]
     pmi: Version,
+    /// The numbers of processes and words of several programs, of which each process becomes that of its rank
+    #[arg(long, value_name = "NUMBERS", hide = true, value_parser = checked_parts)]
+    parts: Option<Parts>,
     /// A file with the CPUs of each rank, for cartograph run and tune
     #[arg(long, value_name = "FILE", hide = true)]
     cpus: Option<PathBuf>,
@@ -92,25 +96,37 @@ const MOST_NODES: usize = 1 << 21;
 /// Becomes the program, or ends its job. `follows` tells whether the program in a command line is known to work when its
 /// ranks are reordered.
 pub(crate) fn run(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> ExitCode {
-    let Err(failure) = become_program(arguments, follows);
+    let relay = arguments.relay.as_ref().map_or(Ok(None), |file| {
+        process::place(arguments.pmi, &absolute(file), arguments.parts.as_ref())
+    });
+    let socket = relay.as_ref().ok().and_then(Option::as_ref).map(|relay| relay.socket);
+    let Err(failure) = relay.and_then(|relay| become_program(arguments, relay, follows));
     let exit = output::tell(&failure);
     // Not for wrong usage: all processes fail, and the first one prints why.
     if [Cause::NotFound, Cause::NotRun].contains(&failure.cause) {
-        abort::abort_job(arguments.pmi, failure.cause.code());
+        match socket {
+            Some(socket) => abort::ask(socket, Version::One, failure.cause.code()),
+            None => abort::abort_job(arguments.pmi, failure.cause.code()),
+        }
     }
     exit
 }
 
-fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Result<Infallible> {
+fn become_program(
+    arguments: &Arguments,
+    relay: Option<Relayed>,
+    follows: fn(&[OsString]) -> bool,
+) -> Result<Infallible> {
     let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
-    let first = first(arguments)?;
+    let words = own_program(arguments, relay.as_ref().map(|relay| relay.rank))?;
+    let first = first(words, arguments.report.as_deref())?;
     let mut command = Command::new(&first);
-    command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
+    command.arg0(&words[0]).args(&words[1..]);
     // Wrappers pass the environment on to it.
-    let program = find_program(behind_wrapper(&arguments.program)).unwrap_or(first.clone());
+    let program = find_program(behind_wrapper(words)).unwrap_or(first.clone());
     let has_library = set_libraries(&mut command, arguments, &program)?;
     set_report(&mut command, arguments);
-    let follows = has_library && leaves_reordering_open() && follows(&arguments.program);
+    let follows = has_library && leaves_reordering_open() && follows(words);
     if follows {
         command.env(REORDER_VARIABLE, "on");
     }
@@ -136,17 +152,11 @@ fn become_program(arguments: &Arguments, follows: fn(&[OsString]) -> bool) -> Re
     for (name, word) in words {
         word.map(|word| command.env(name, word));
     }
-    let relay = match &arguments.relay {
-        Some(file) => process::place(&mut command, arguments.pmi, &absolute(file))?,
-        None => None,
-    };
+    command.envs(relay.into_iter().flat_map(|relay| relay.variables));
     if let Some(file) = &arguments.cpus {
         binding::take(file);
     }
     let error = command.exec();
-    if let Some(socket) = relay {
-        abort::ask(socket, Version::One, Cause::NotRun.code());
-    }
     Err(Failure::new(format!("cannot run {}: {error}", first.display())).with_cause(Cause::NotRun))
 }
 
@@ -158,17 +168,29 @@ fn avoid_han(command: &mut Command) {
     }
 }
 
-/// The file of the first word, which is no launcher.
-fn first(arguments: &Arguments) -> Result<PathBuf> {
-    let word = arguments.program[0].to_string_lossy();
+/// The program of this process with its arguments, by its rank if there are several.
+fn own_program(arguments: &Arguments, rank: Option<usize>) -> Result<&[OsString]> {
+    let Some(parts) = &arguments.parts else { return Ok(&arguments.program) };
+    let set = || launcher::variables::rank(|name| env::var(name).ok())?.parse().ok();
+    let number = rank.or_else(set).and_then(|rank| parts.of_rank(rank));
+    let words = number.and_then(|number| parts.words(number, &arguments.program));
+    words.ok_or_else(|| {
+        Failure::new("none of the programs is for the rank of this process")
+            .with_cause(Cause::NotRun)
+    })
+}
+
+/// The file of the first of these words, which is no launcher.
+fn first(words: &[OsString], report: Option<&Path>) -> Result<PathBuf> {
+    let word = words[0].to_string_lossy();
     if let Some(launcher) = launcher::named(&word).next() {
         let command = launcher.subcommand.map_or(word.to_string(), |next| format!("{word} {next}"));
         return Err(Failure::usage(format!(
             "{word} is a launcher; use: {command} -n 8 cartograph exec ./app"
         )));
     }
-    find_program(&arguments.program[0]).map_err(|failure| match arguments.report {
-        Some(ref file) if file == Path::new("1") && arguments.program.len() > 1 => {
+    find_program(&words[0]).map_err(|failure| match report {
+        Some(file) if file == Path::new("1") && words.len() > 1 => {
             failure.with_hint(&format!("to report to a file, use --report={word}"))
         }
         _ => failure,
@@ -265,6 +287,11 @@ fn checked_reorder(text: &str) -> core::result::Result<String, String> {
 /// The version of PMI with a number.
 fn checked_version(text: &str) -> core::result::Result<Version, String> {
     Version::numbered(text).ok_or_else(|| "expected 1 or 2".to_owned())
+}
+
+/// The numbers of several programs.
+fn checked_parts(text: &str) -> core::result::Result<Parts, String> {
+    Parts::parse(text).ok_or_else(|| "expected such as 8:2,8:1".to_owned())
 }
 
 /// Weights that the library accepts.

@@ -103,15 +103,18 @@ fn runs(entry: &Entry, kind: u32) -> usize {
 
 /// A row for each program, followed by one for each of its kinds of work if there are several.
 fn table(entries: &[Entry]) -> String {
+    // Those of several programs in one job are long.
+    let width = entries.iter().map(|entry| entry.program.chars().count() + 1).max();
+    let width = width.unwrap_or(0).max(24);
     let mut text = format!(
-        "{:24}{:>8}{:>6}{:>7}{:>16}{:>10}{:>10}  best placement\n",
+        "{:width$}{:>8}{:>6}{:>7}{:>16}{:>10}{:>10}  best placement\n",
         "program", "ranks", "runs", "gain", "95 % CI", "saved, h", "lost, h"
     );
     for entry in entries {
         let Entry { program, processes, totals, kinds, .. } = entry;
         let ranks = processes.to_string();
         let best_of_all = best(entry, None).filter(|_| kinds.len() < 2);
-        text += &row([program, &ranks], totals.runs, best_of_all, entry.hours());
+        text += &row(width, [program, &ranks], totals.runs, best_of_all, entry.hours());
         if !entry.started_from.is_empty() {
             text += &format!("  started from {}\n", entry.started_from);
         }
@@ -119,7 +122,7 @@ fn table(entries: &[Entry]) -> String {
             if kinds.len() > 1 {
                 let name = format!("  input {number}");
                 let (count, hours) = (runs(entry, kind.id) as u64, entry.hours_of_kind(kind.id));
-                text += &row([&name, ""], count, best(entry, Some(kind.id)), hours);
+                text += &row(width, [&name, ""], count, best(entry, Some(kind.id)), hours);
             }
             text += &by_nodes(&entry.times_by_nodes(kind.id));
         }
@@ -137,6 +140,7 @@ fn by_nodes(times: &[(u32, f64)]) -> String {
 }
 
 fn row(
+    width: usize,
     [name, ranks]: [&str; 2],
     runs: u64,
     best: Option<Best>,
@@ -149,7 +153,7 @@ fn row(
         None => "too few runs".to_owned(),
     };
     format!(
-        "{name:24}{ranks:>8}{runs:>6}{:>7}{:>16}{saved:>10.2}{lost:>10.2}  {}\n",
+        "{name:width$}{ranks:>8}{runs:>6}{:>7}{:>16}{saved:>10.2}{lost:>10.2}  {}\n",
         of(&|best| format!("{:.2}", best.ratio)),
         of(&interval),
         of(&|best| best.order.clone() + if best.is_sure { "" } else { " (not certain yet)" })

@@ -41,7 +41,7 @@ impl Recorded {
         longest: Duration,
         directory: &Path,
     ) -> Result<Self> {
-        let inputs = Inputs::of(&launch.program);
+        let inputs = Inputs::of(launch.programs());
         let directory = directory.join("run.traffic");
         let words = launch.under_exec(None, &["--record".into(), directory.clone().into()])?;
         let progress = Progress::of_run("recording a run");

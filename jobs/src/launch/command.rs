@@ -5,25 +5,46 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::line::{Line, Unreadable};
+use super::programs::Part;
 use crate::error::{Cause, Failure, Result};
+use crate::pmi::Parts;
 use crate::program::{find_program, needs_mpi, own_path, program_at};
 
 /// A launcher's command.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Launch {
     /// The launcher and its options.
     pub launcher: Vec<OsString>,
     /// The program with its wrappers, such as `numactl`, before it and its arguments after it.
     pub program: Vec<OsString>,
+    /// The other programs of the job.
+    pub others: Vec<Part>,
+    /// The number of processes of each program, if there are several.
+    pub counts: Vec<usize>,
+    /// True if the launcher starts all programs as one, `cartograph exec`, which chooses by the rank.
+    pub is_one: bool,
     /// The MPI that the user names.
     pub mpi: Option<String>,
 }
 
 impl Launch {
+    /// Reads a command with one program, like [`Launch::read_all`].
+    pub fn read(
+        command: &[OsString],
+        mpi: Option<&str>,
+        prints: impl Fn(&OsStr) -> String,
+    ) -> Result<(Self, core::result::Result<Line, Unreadable>)> {
+        let (launch, line) = Self::read_all(command, mpi, prints)?;
+        match launch.others.is_empty() {
+            true => Ok((launch, line)),
+            false => Err(Failure::usage(Unreadable::Several.to_string())),
+        }
+    }
+
     /// Reads a command, as a line if its launcher is known. The program begins behind the options of a known launcher or,
     /// if one of these is unknown, behind `--` or with the first word that is linked with an MPI. `prints` is the output
     /// by which a launcher is recognized.
-    pub fn read(
+    pub fn read_all(
         command: &[OsString],
         mpi: Option<&str>,
         prints: impl Fn(&OsStr) -> String,
@@ -34,18 +55,19 @@ impl Launch {
         {
             return Err(Failure::usage(format!("the command already sets {word}; omit it")));
         }
-        let several = || Failure::usage("the command starts several programs");
-        if words().any(|word| word == ":") {
-            return Err(several());
-        }
-        let (at, line) = split(command, prints)?;
-        if line.as_ref().is_ok_and(Line::names_programs) {
-            return Err(several());
-        }
+        let end = command.iter().position(|word| word == ":").unwrap_or(command.len());
+        let (at, line) = split(command, end, prints)?;
         let launcher = command[..at].iter().filter(|word| *word != "--").cloned().collect();
-        let launch =
-            Self { launcher, program: command[at..].to_vec(), mpi: mpi.map(str::to_owned) };
-        if launch.name() == "cartograph" {
+        let launch = Self {
+            launcher,
+            program: command[at..end].to_vec(),
+            mpi: mpi.map(str::to_owned),
+            ..line.clone().map(Self::from).unwrap_or_default()
+        };
+        if line.as_ref().is_ok_and(Line::names_programs) {
+            return Err(Failure::usage(Unreadable::Several.to_string()));
+        }
+        if launch.programs().any(|program| name(program) == "cartograph") {
             return Err(Failure::usage(
                 "omit cartograph exec from the command; it is added automatically",
             ));
@@ -55,48 +77,110 @@ impl Launch {
 
     /// The word that names the program, behind its wrappers.
     pub fn program(&self) -> &OsStr {
-        &self.program[program_at(&self.program).unwrap_or(0)]
+        program_word(&self.program)
     }
 
     /// The name of the program's file.
     pub fn name(&self) -> &OsStr {
-        Path::new(self.program()).file_name().unwrap_or_default()
+        name(&self.program)
     }
 
     /// The command as given by the user.
     pub fn baseline(&self) -> Vec<OsString> {
-        [&self.launcher[..], &self.program].concat()
+        self.with_front(&[])
+    }
+
+    /// The command with these words before each program.
+    fn with_front(&self, front: &[OsString]) -> Vec<OsString> {
+        let mut words = [&self.launcher[..], front, &self.program].concat();
+        for part in &self.others {
+            if self.is_one {
+                words.extend_from_slice(&part.program);
+            } else {
+                words.extend([&part.words(), front, &part.program].concat());
+            }
+        }
+        words
+    }
+
+    /// All programs.
+    pub fn programs(&self) -> impl Iterator<Item = &[OsString]> {
+        std::iter::once(&*self.program).chain(self.others.iter().map(|part| &*part.program))
+    }
+
+    /// The programs that `cartograph exec` chooses from, if they are started as one.
+    fn parts(&self) -> Parts {
+        let words = self.programs().map(<[OsString]>::len);
+        Parts(self.counts.iter().zip(words).map(|(count, words)| [*count, words]).collect())
     }
 
     /// The command line of `cartograph where`, with these options, in place of the program.
     pub(crate) fn of_places(&self, options: &[OsString]) -> Result<Vec<OsString>> {
-        Ok([&self.launcher[..], &[own()?, "where".into()], options].concat())
+        let own = [&[own()?, "where".into()], options].concat();
+        let mut words = [&self.launcher[..], &own].concat();
+        for part in self.others.iter().filter(|_| !self.is_one) {
+            words.extend([part.words(), own.clone()].concat());
+        }
+        Ok(words)
     }
 
-    /// The command line with `cartograph exec` and its options before the program; `setting` is for its environment.
+    /// The command line with `cartograph exec` and its options before each program; `setting` is for its environment.
     pub fn under_exec(&self, setting: Option<&str>, options: &[OsString]) -> Result<Vec<OsString>> {
+        Ok(self.with_front(&self.exec(setting, options)?))
+    }
+
+    /// The same, but programs run without this command on nodes that lack it.
+    pub(crate) fn under_optional_exec(&self, options: &[OsString]) -> Result<Vec<OsString>> {
+        /// A shell's script that becomes the command in its arguments or, if there is no such file, the rest of it behind
+        /// as many arguments as `$0`.
+        const WITHOUT: &str = r#"[ -x "$1" ] || shift "$0"; exec "$@""#;
+        let exec = self.exec(None, options)?;
+        let shell = ["/bin/sh", "-c", WITHOUT].map(OsString::from);
+        Ok(self.with_front(&[&shell[..], &[exec.len().to_string().into()], &exec].concat()))
+    }
+
+    /// The words of `cartograph exec` with its options.
+    fn exec(&self, setting: Option<&str>, options: &[OsString]) -> Result<Vec<OsString>> {
         let set = setting.map(|setting| ["env".into(), setting.into()]);
         let exec = [own()?, "exec".into()];
         let mpi = self.mpi.as_ref().map(|name| ["--mpi".into(), name.into()]);
-        let [set, mpi] = [&set, &mpi].map(|words| words.as_ref().map_or(&[][..], |words| words));
-        Ok([&self.launcher[..], set, &exec, mpi, options, &self.program].concat())
+        let parts = self.is_one.then(|| ["--parts".into(), self.parts().to_string().into()]);
+        let [set, mpi, parts] =
+            [&set, &mpi, &parts].map(|words| words.as_ref().map_or(&[][..], |words| words));
+        Ok([set, &exec, mpi, options, parts].concat())
     }
 }
 
-/// The index of the program in a command, and the line of a known launcher.
+/// The word that names a program, behind its wrappers.
+pub(crate) fn program_word(words: &[OsString]) -> &OsStr {
+    &words[program_at(words).unwrap_or(0)]
+}
+
+/// The name of a program's file.
+fn name(words: &[OsString]) -> &OsStr {
+    Path::new(program_word(words)).file_name().unwrap_or_default()
+}
+
+/// The index of the first program in a command, which is before `end`, and the line of a known launcher.
 ///
 /// # Errors
 ///
 /// If no argument is a program.
 fn split(
     command: &[OsString],
+    end: usize,
     prints: impl Fn(&OsStr) -> String,
 ) -> Result<(usize, core::result::Result<Line, Unreadable>)> {
     let line = Line::read(command, None, &prints, None);
+    if end < command.len() {
+        let line = line.map_err(|why| Failure::usage(why.to_string()))?;
+        line.programs().try_for_each(|program| find_program(&program[0]).map(drop))?;
+        return Ok((end - line.program.len(), Ok(line)));
+    }
     if let Ok(line) = &line
         && find_program(&line.program[0]).is_ok()
     {
-        return Ok((command.len() - line.program.len(), Ok(line.clone())));
+        return Ok((end - line.program.len(), Ok(line.clone())));
     }
     let is_linked = |word: &OsString| find_program(word).is_ok_and(|program| needs_mpi(&program));
     let marked = command.iter().position(|word| word == "--").map(|at| at + 1);
@@ -146,7 +230,9 @@ fn own() -> Result<OsString> {
 
 impl From<Line> for Launch {
     fn from(line: Line) -> Self {
-        Self { launcher: line.words(), program: line.program, mpi: None }
+        let launcher = line.words();
+        let Line { program, others, counts, is_one, .. } = line;
+        Self { launcher, program, others, counts, is_one, mpi: None }
     }
 }
 

@@ -6,6 +6,8 @@ use std::fmt;
 use cartograph_core::launcher::options::{Options, Role, Values};
 use cartograph_core::launcher::table::{Launcher, LauncherKind, named};
 
+use super::programs::Part;
+
 /// An option on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
@@ -32,6 +34,12 @@ pub struct Line {
     pub options: Vec<Given>,
     /// The program, with its wrappers before it and its arguments after it.
     pub program: Vec<OsString>,
+    /// The other programs of the job.
+    pub others: Vec<Part>,
+    /// The number of processes of each program, if there are several.
+    pub counts: Vec<usize>,
+    /// True if the launcher starts all programs as one, `cartograph exec`, which chooses by the rank.
+    pub is_one: bool,
 }
 
 /// Why a line cannot be parsed.
@@ -46,6 +54,15 @@ pub enum Unreadable {
     /// No argument is left that could be the program.
     #[error("no program found after the options of {0}")]
     NoProgram(&'static str),
+    /// There are several programs, which this launcher cannot place.
+    #[error("the command starts several programs")]
+    Several,
+    /// An option is for one of several programs.
+    #[error("{0} is for one of several programs")]
+    OfOne(String),
+    /// The number of processes of one of several programs is not on the line.
+    #[error("one of several programs is without -n")]
+    Uncounted,
 }
 
 /// Open MPI's and PRRTE's parameters that map ranks to nodes.
@@ -81,7 +98,9 @@ impl Line {
         prints: impl Fn(&OsStr) -> String,
         mpi: Option<&str>,
     ) -> Result<Self, Unreadable> {
-        let known = &words[..program.unwrap_or(words.len())];
+        let mut parts = words.split(|word| word == ":");
+        let words = parts.next().unwrap_or_default();
+        let known = &words[..program.unwrap_or(words.len()).min(words.len())];
         let (at, start) = starter(known).ok_or(Unreadable::NoLauncher)?;
         let launcher =
             Launcher::of_command(&known[at].to_string_lossy(), || prints(&known[at]), mpi)
@@ -92,6 +111,9 @@ impl Line {
             start: words[at..start].to_vec(),
             options: Vec::new(),
             program: Vec::new(),
+            others: Vec::new(),
+            counts: Vec::new(),
+            is_one: false,
         };
         let mut next = start;
         while next < known.len() {
@@ -121,11 +143,11 @@ impl Line {
             next += given.words.len();
             line.options.push(given);
         }
-        line.program = words[program.unwrap_or(next)..].to_vec();
+        line.program = words[program.unwrap_or(next).min(words.len())..].to_vec();
         if line.program.is_empty() {
             return Err(Unreadable::NoProgram(launcher.name));
         }
-        Ok(line)
+        line.with_others(parts)
     }
 
     /// The arguments of the line, up to the program.
@@ -134,15 +156,12 @@ impl Line {
         self.before.iter().chain(&self.start).chain(options).cloned().collect()
     }
 
-    /// All arguments, including the program's.
-    pub fn command(&self) -> Vec<OsString> {
-        [self.words(), self.program.clone()].concat()
-    }
-
-    /// The number of processes, if an option sets it.
+    /// The number of processes, if options set it.
     pub fn processes(&self) -> Option<usize> {
-        let given = self.options.iter().find(|given| given.role == Role::Processes)?;
-        given.value.as_ref()?.parse().ok()
+        match &self.counts[..] {
+            [] => count(&self.options),
+            counts => Some(counts.iter().sum()),
+        }
     }
 
     /// True if the launcher gets the nodes of each job by itself: then another job says nothing about this one's, and may
@@ -182,8 +201,15 @@ impl Line {
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.command().join(OsStr::new(" ")).to_string_lossy())
+        let words = super::Launch::from(self.clone()).baseline();
+        f.write_str(&words.join(OsStr::new(" ")).to_string_lossy())
     }
+}
+
+/// The number of processes that these options set.
+pub(super) fn count(options: &[Given]) -> Option<usize> {
+    let given = options.iter().find(|given| given.role == Role::Processes)?;
+    given.value.as_ref()?.parse().ok()
 }
 
 /// The index of a launcher's command, and of its first option.
@@ -204,7 +230,7 @@ fn starter(words: &[OsString]) -> Option<(usize, usize)> {
 }
 
 /// The option at the start of these arguments, with its values; `None` if it is unknown.
-fn given(launcher: &Launcher, words: &[OsString]) -> Option<Given> {
+pub(super) fn given(launcher: &Launcher, words: &[OsString]) -> Option<Given> {
     let word = words[0].to_string_lossy();
     let (options, name, joined) = option(launcher, &word)?;
     let next = |at: usize| words.get(at).map(|word| word.to_string_lossy().into_owned());

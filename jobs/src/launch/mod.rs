@@ -3,6 +3,7 @@
 //! - `line`: parses a launcher's command line.
 //! - `placement`: builds one that places ranks.
 //! - `command`: the program in any command, whose launcher may be unknown.
+//! - `programs`: several programs in one job.
 //! - `places`: where the launcher starts processes.
 //! - [`binding`]: the CPUs that they may use.
 
@@ -11,11 +12,14 @@ mod command;
 mod line;
 mod placement;
 mod places;
+mod programs;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use command::program_word;
 pub use command::{Launch, printed};
 pub use line::{Given, Line, Unreadable};
 pub use placement::{Obstacle, Passing, Placement};
 pub(crate) use places::LONGEST;
 pub use places::{Places, own_place};
+pub use programs::Part;

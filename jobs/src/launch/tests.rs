@@ -184,6 +184,44 @@ fn obstacles_to_a_placement_are_named() {
 }
 
 #[test]
+fn several_programs_are_read_with_their_numbers_of_processes() {
+    let text = "mpirun --host a:4,b:4 -n 2 -x A=1 ./a -n 7 : -x B -np 6 numactl -l ./b";
+    let line = read(text, PRTE).unwrap();
+    assert_eq!((line.processes(), &line.counts[..]), (Some(8), &[2, 6][..]));
+    assert_eq!(line.programs().collect::<Vec<_>>(), [words("./a -n 7"), words("numactl -l ./b")]);
+    let without = "mpirun --host a:4,b:4 -n 2 -x A=1 : -x B -np 6";
+    assert_eq!(line.without_programs(), words(without));
+    // The rank file numbers the ranks of all programs.
+    let placement = line.placement(PRTE, |_| None).unwrap();
+    let placed = line.placed(&placement, OsStr::new("F"), "", 8);
+    let expected = "mpirun --map-by rankfile:file=F --bind-to none --host a:4,b:4 -n 2 -x A=1 ./a -n 7 : -x B -np 6 \
+                    numactl -l ./b";
+    assert_eq!(placed.to_string(), expected);
+    // With relays, a process may become any of them.
+    let line = read("mpiexec -hosts a,b -n 2 ./a x : -n 6 ./b", HYDRA4).unwrap();
+    assert_eq!(line.as_one().to_string(), "mpiexec -hosts a,b -n 8 ./a x ./b");
+}
+
+#[test]
+fn several_programs_that_cannot_be_placed_are_named() {
+    for (mpi, text, expected) in [
+        ("", "srun -n 2 ./a : -n 2 ./b", "several programs"),
+        (CRAY, "mpiexec -n 2 ./a : -n 2 ./b", "several programs"),
+        (ORTE, "mpirun -n 2 ./a : ./b", "one of several programs is without -n"),
+        (ORTE, "mpirun -n 2 ./a : -n 2", "no program found"),
+        (ORTE, "mpirun -n 2 ./a : -n 2 --new ./b", "unknown option --new"),
+        (PRTE, "mpirun -n 2 ./a : -n 2 --host b ./b", "--host b is for one"),
+        (ORTE, "mpirun -n 2 ./a : -n 2 --mca rmaps seq ./b", "--mca rmaps seq is for one"),
+        (HYDRA4, "mpiexec -n 2 ./a : -wdir d -n 2 ./b", "-wdir d is for one"),
+        (INTEL, "mpirun -host a -n 2 ./a : -n 2 ./b", "-host a is for one"),
+        (INTEL, "mpirun -env A 1 -n 2 ./a : -n 2 ./b", "-env A 1 is for one"),
+    ] {
+        let why = read(text, mpi).unwrap_err().to_string();
+        assert!(why.contains(expected), "{text}: {why}");
+    }
+}
+
+#[test]
 fn relays_place_ranks_only_where_pmi_is_a_socket() {
     for (mpi, text, expected) in [
         (HYDRA4, "mpiexec -hosts a,b -n 4 ./app", true),

@@ -18,10 +18,6 @@ use crate::predict::{Forecast, LEAST_GAIN, Prediction, old_ranks};
 /// A smaller saving of bytes is not worth a run if replay predicts no gain.
 const FEWER_BYTES: f64 = 0.95;
 
-/// A shell's script that becomes the command in its arguments or, if there is no such file, the rest of it behind as many
-/// arguments as `$0`.
-const WITHOUT: &str = r#"[ -x "$1" ] || shift "$0"; exec "$@""#;
-
 /// How ranks get to the nodes of a placement.
 #[derive(Clone)]
 pub enum Means {
@@ -301,14 +297,10 @@ impl Start {
     /// The command line, with these options for `cartograph exec`.
     pub fn words(&self, options: &[OsString]) -> Result<Vec<OsString>> {
         let options = [options, &self.options].concat();
-        let mut words = self.launch.under_exec(None, &options)?;
-        if self.does_without {
-            let before = words.len() - self.launch.launcher.len() - self.launch.program.len();
-            let shell = ["/bin/sh", "-c", WITHOUT].map(OsString::from);
-            let at = self.launch.launcher.len();
-            words.splice(at..at, shell.into_iter().chain([before.to_string().into()]));
+        match self.does_without {
+            true => self.launch.under_optional_exec(&options),
+            false => self.launch.under_exec(None, &options),
         }
-        Ok(words)
     }
 }
 

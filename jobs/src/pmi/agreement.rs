@@ -107,6 +107,14 @@ pub struct Placed {
 }
 
 impl Agreement {
+    /// Tells the program its number among those of the job, which the launcher started as one. Slurm's `pmi2` numbers none.
+    pub(super) fn runs(&mut self, number: usize) {
+        if self.version == Version::One {
+            let answer = format!("cmd=appnum rc=0 appnum={number}");
+            self.answers.push(("cmd=get_appnum".into(), answer));
+        }
+    }
+
     /// Changes the answer that the program gets for the process mapping to that of the new ranks, or to none if it would
     /// be too long. Returns false then.
     pub(super) fn replace_mapping(&mut self) -> bool {

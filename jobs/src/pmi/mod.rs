@@ -11,10 +11,12 @@ mod fake;
 pub mod line;
 pub mod mapping;
 pub mod order;
+mod parts;
 pub mod process;
 pub mod relay;
 
 pub use agreement::{Agreement, Process, Server, Version, agree};
 pub use mapping::Mapping;
 pub use order::Order;
+pub use parts::Parts;
 pub use relay::{End, Relay};

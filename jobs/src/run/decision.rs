@@ -11,12 +11,11 @@ use super::nodes::{Nodes, Refusal, unchanged};
 use super::surroundings::Surroundings;
 use super::with_relays::asked;
 use super::{choice, with_relays};
-use crate::launch::{Launch, Line, printed};
+use crate::launch::{Launch, Line, printed, program_word};
 use crate::learn::{Entry, Guess, Reason, digest};
 use crate::place::{Arm, Means, Start};
 use crate::processes::Ended;
 use crate::processes::foreground::JobEnd;
-use crate::program::program_at;
 use crate::store::{ALLOCATIONS, Key, Store};
 
 /// A launcher that prints nothing for this time is not asked again.
@@ -53,15 +52,13 @@ impl Job {
         around: &impl Surroundings,
     ) -> Self {
         let command = request.command;
-        let name = |words: &[OsString]| {
-            words[program_at(words).unwrap_or(0)].to_string_lossy().into_owned()
-        };
+        let name = |words: &[OsString]| program_word(words).to_string_lossy().into_owned();
         let unchanged = |name, why| Self { words: command.to_vec(), name, lesson: Err(why) };
         let line = match line(command, &store, around) {
             Ok(line) => line,
             Err(why) => return unchanged(name(command), format!("{why}; the job ran unchanged")),
         };
-        let name = name(&line.program);
+        let name = line.programs().map(name).collect::<Vec<_>>().join(" : ");
         match lesson(request, &line, &name, store, around) {
             Err(why) => unchanged(name, why),
             Ok((start, lesson)) => match recorded(&start, &lesson) {
@@ -103,7 +100,7 @@ fn line(
     around: &impl Surroundings,
 ) -> Result<Line, String> {
     let prints = |launcher: &OsStr| kept_output(launcher, store, around);
-    let (_, line) = Launch::read(command, None, prints).map_err(|failure| failure.text)?;
+    let (_, line) = Launch::read_all(command, None, prints).map_err(|failure| failure.text)?;
     let line = line.map_err(|why| why.to_string())?;
     // Relays need not know the nodes before the job.
     let asks = !line.takes_relays(|name| env::var(name).ok());
@@ -159,7 +156,7 @@ fn lesson(
         Means::of(line, &entry.mpi).map_err(|why| unchanged(&why))?;
     }
     lesson.program = program_number(&lesson, known.as_ref());
-    let mut kept = Kept::read(&lesson.store, &line.words());
+    let mut kept = Kept::read(&lesson.store, &line.without_programs());
     let is_here = kept.own().is_some();
     let is_looked_at = looks(&mut kept, &lesson, is_here, name)?;
     let mut job = Nodes::find(line, kept, &lesson, around)?;
@@ -196,7 +193,7 @@ fn relayed(no_trial: bool, line: &Line, name: &str, lesson: &mut Lesson) -> Resu
     let entry = with_relays::entry(line, lesson);
     let nodes = entry.as_ref().map_or(0, |entry| digest(entry.nodes.as_bytes()));
     lesson.program = format!("{}-{nodes:016x}", program_number(lesson, entry.as_ref()));
-    let mut kept = Kept::read(&lesson.store, &line.words());
+    let mut kept = Kept::read(&lesson.store, &line.without_programs());
     looks(&mut kept, lesson, true, name)?;
     if let Some(processes) = entry.as_ref().map(|entry| entry.processes).or(asked(line)) {
         lesson.others = lesson.store.others(&lesson.key, processes);
@@ -249,10 +246,9 @@ fn empty(
     store: Result<Store, String>,
     around: &impl Surroundings,
 ) -> Result<Lesson, String> {
-    if let Some(at) = program_at(&line.program) {
-        let checked = around.check_recorder(&line.program[at]);
-        checked.map_err(|failure| unchanged(&failure.text))?;
-    }
+    let mut programs = line.programs().map(program_word);
+    let checked = programs.try_for_each(|program| around.check_recorder(program));
+    checked.map_err(|failure| unchanged(&failure.text))?;
     let store = store.map_err(|why| unchanged(&why))?;
     let key =
         Key::of(&line.clone().into(), request.name).map_err(|why| unchanged(&why.to_string()))?;
@@ -270,7 +266,7 @@ fn empty(
         others: Vec::new(),
         reason: Reason::Best,
         trial: None,
-        inputs: Inputs::of(&line.program),
+        inputs: Inputs::of(line.programs()),
         program: String::new(),
         keeps_calls: true,
         has_candidates: true,

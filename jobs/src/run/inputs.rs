@@ -41,18 +41,25 @@ struct Word {
 }
 
 impl Inputs {
-    /// The inputs of a job that runs a program with arguments, behind any wrapper.
-    pub fn of(program: &[OsString]) -> Self {
+    /// The inputs of a job that runs programs with arguments, behind any wrappers.
+    pub fn of<'a>(programs: impl IntoIterator<Item = &'a [OsString]>) -> Self {
         let job = variables::JOBS.iter().find_map(env::var_os);
-        Self::new(program, job.as_deref(), &io::stdin())
+        Self::new(programs, job.as_deref(), &io::stdin())
     }
 
-    fn new(program: &[OsString], job: Option<&OsStr>, stdin: &impl AsFd) -> Self {
+    fn new<'a>(
+        programs: impl IntoIterator<Item = &'a [OsString]>,
+        job: Option<&OsStr>,
+        stdin: &impl AsFd,
+    ) -> Self {
         let mut left = MOST;
-        let at = program_at(program);
-        let others = program.iter().enumerate().filter(|(word, _)| Some(*word) != at);
-        let words = others.map(|(_, word)| Word::new(word.as_bytes(), job, &mut left));
-        Self { words: words.collect(), stdin: of_stdin(stdin).unwrap_or(0) }
+        let mut words = Vec::new();
+        for program in programs {
+            let at = program_at(program);
+            let others = program.iter().enumerate().filter(|(word, _)| Some(*word) != at);
+            words.extend(others.map(|(_, word)| Word::new(word.as_bytes(), job, &mut left)));
+        }
+        Self { words, stdin: of_stdin(stdin).unwrap_or(0) }
     }
 
     /// The digest. Words of these numbers name files that the program writes: their contents do not count.
@@ -156,7 +163,7 @@ mod tests {
 
     fn of(line: &str) -> u64 {
         let null = File::open("/dev/null").unwrap();
-        Inputs::new(&words(line), None, &null).digest(&[])
+        Inputs::new([&*words(line)], None, &null).digest(&[])
     }
 
     #[test]
@@ -214,7 +221,7 @@ mod tests {
         let input = directory.path().join("input");
         fs::write(&input, "head\ndata").unwrap();
         let mut stdin = File::open(&input).unwrap();
-        let with = |stdin: &File| Inputs::new(&words("true"), None, stdin).digest(&[]);
+        let with = |stdin: &File| Inputs::new([&*words("true")], None, stdin).digest(&[]);
         let whole = with(&stdin);
         assert_ne!(whole, of("true"));
         assert_eq!(stdin.stream_position().unwrap(), 0);
@@ -236,7 +243,7 @@ mod tests {
         fs::write(&log, "took 1 s").unwrap();
         let line = words(&format!("true -log {} -to {}", log.display(), new.display()));
         let null = File::open("/dev/null").unwrap();
-        let inputs = || Inputs::new(&line, None, &null);
+        let inputs = || Inputs::new([&*line], None, &null);
         let before = inputs();
         assert!(before.written().is_empty());
         fs::write(&log, "took 2 s").unwrap();
@@ -246,7 +253,7 @@ mod tests {
         assert_eq!(inputs().digest(&written), before.digest(&written));
         assert_ne!(inputs().digest(&[]), before.digest(&[]));
         let of = |line: &str, job: &str| {
-            Inputs::new(&words(line), Some(job.as_ref()), &null).digest(&[])
+            Inputs::new([&*words(line)], Some(job.as_ref()), &null).digest(&[])
         };
         assert_eq!(of("true -o out.123456", "123456"), of("true -o out.123457", "123457"));
         assert_ne!(of("true -n 12", "12"), of("true -n 13", "13"));

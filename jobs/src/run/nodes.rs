@@ -12,10 +12,10 @@ use super::learned::{Assumed, Lesson};
 use super::surroundings::Surroundings;
 use crate::error;
 use crate::launch::binding::Binding;
-use crate::launch::{LONGEST, Launch, Line, Places};
+use crate::launch::{LONGEST, Launch, Line, Places, program_word};
 use crate::learn::digest;
 use crate::place::{Arm, Means, Placer, Start};
-use crate::program::{self, program_at};
+use crate::program;
 
 /// The time limit for Flux to print the size of its allocation.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -77,10 +77,9 @@ impl Nodes {
         let own = match kept.own() {
             Some(own) => own.clone(),
             None => {
-                if let Some(at) = program_at(&line.program) {
-                    let checked = program::check_mpi(&line.program[at]);
-                    checked.map_err(|failure| unchanged(&failure.text))?;
-                }
+                let mut programs = line.programs().map(program_word);
+                let checked = programs.try_for_each(program::check_mpi);
+                checked.map_err(|failure| unchanged(&failure.text))?;
                 // Even for the first job: if nodes lack this command, the job must not be started through it.
                 let own = ask(around, Launch::from(line.clone()).of_places(&[]));
                 own.ok_or_else(|| {

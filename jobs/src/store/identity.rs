@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use cartograph_shim::elf::build_id;
 
+use super::key::{LONGEST_NAME, numbered};
 use crate::learn::digest;
 use crate::program::{find_program, is_wrapper, name};
 
@@ -96,6 +97,23 @@ fn place(word: &OsStr) -> u64 {
 }
 
 impl Identity {
+    /// Several programs of one job, with their numbers of processes.
+    pub(super) fn of_all(all: &[Self], counts: &[usize]) -> Self {
+        let number = |of: &dyn Fn(&Self) -> u64| {
+            let numbers = all.iter().zip(counts).flat_map(|(one, count)| [of(one), *count as u64]);
+            digest(&numbers.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
+        };
+        let names = all.iter().zip(counts).map(|(one, count)| numbered(&one.name, &[*count]));
+        let name = names.collect::<Vec<_>>().join("+");
+        Self {
+            build: number(&|one| one.build),
+            // Names of files lack the numbers at the end of a longer name.
+            is_named: all.iter().all(|one| one.is_named) && name.len() <= LONGEST_NAME,
+            name,
+            place: number(&|one| one.place),
+        }
+    }
+
     /// The program at this index of a command, which is linked with an MPI or not.
     pub(super) fn of(words: &[OsString], at: usize, is_linked: bool) -> Result<Self, Unidentified> {
         if !is_linked {

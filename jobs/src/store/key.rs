@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::path::PathBuf;
 
 use cartograph_core::launcher::named;
 use cartograph_core::machine::Machine;
@@ -11,6 +12,9 @@ use super::identity::{Identity, Unidentified};
 use crate::launch::Launch;
 use crate::learn::{Build, digest, shape};
 use crate::program::{find_program, linked_mpi, program_at};
+
+/// The part of a longer program's name that is in the names of files.
+pub(super) const LONGEST_NAME: usize = 60;
 
 /// The key of an entry: the program, its build, and the MPI.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,38 +60,60 @@ impl Key {
     ///
     /// Why the program cannot be told from others.
     pub fn of(launch: &Launch, name: Option<&str>) -> Result<Self, Unidentified> {
-        let words = &launch.program;
-        let at = program_at(words).ok_or(Unidentified::Unreadable)?;
-        let program = find_program(&words[at]).map_err(|_| Unidentified::Unreadable)?;
-        let linked = linked_mpi(&program);
+        let found = Found::of(&launch.program)?;
         // If the MPI's library is unknown, the launcher stands for the MPI.
         let is_launcher = |word: &&OsString| named(&word.to_string_lossy()).next().is_some();
         let launcher = || launch.launcher.iter().find(is_launcher).or(launch.launcher.first());
-        let mpi = linked.clone().or_else(|| find_program(launcher()?).ok());
+        let mpi = found.mpi.clone().or_else(|| find_program(launcher()?).ok());
         let mpi = mpi.ok_or(Unidentified::Unreadable)?;
         let mpi = digest(fs::canonicalize(&mpi).unwrap_or(mpi).as_os_str().as_encoded_bytes());
         if let Some(name) = name {
-            let build = digest(name.as_bytes());
-            return Ok(Self { program: printable(name), build, mpi, is_named: true, place: build });
+            let build = digest(numbered(name, &launch.counts).as_bytes());
+            let is_named = launch.counts.is_empty();
+            return Ok(Self { program: printable(name), build, mpi, is_named, place: build });
         }
-        let Identity { name, build, is_named, place } = Identity::of(words, at, linked.is_some())?;
+        let Identity { name, build, is_named, place } = match &launch.counts[..] {
+            [] => found.identity?,
+            counts => {
+                let all = launch.programs().map(|program| Found::of(program)?.identity);
+                Identity::of_all(&all.collect::<Result<Vec<_>, _>>()?, counts)
+            }
+        };
         Ok(Self { program: printable(&name), build, mpi, is_named, place })
     }
 }
 
+/// A program in a command line.
+struct Found {
+    /// The MPI's library with which it is linked.
+    mpi: Option<PathBuf>,
+    identity: Result<Identity, Unidentified>,
+}
+
+impl Found {
+    fn of(words: &[OsString]) -> Result<Self, Unidentified> {
+        let at = program_at(words).ok_or(Unidentified::Unreadable)?;
+        let program = find_program(&words[at]).map_err(|_| Unidentified::Unreadable)?;
+        let mpi = linked_mpi(&program);
+        Ok(Self { identity: Identity::of(words, at, mpi.is_some()), mpi })
+    }
+}
+
+/// A name with numbers of processes: those of several programs are a part of it.
+pub(super) fn numbered(name: &str, counts: &[usize]) -> String {
+    counts.iter().fold(name.to_owned(), |name, count| format!("{name}:{count}"))
+}
+
 /// The start of the names of files about the build of the program in a command line, with any MPI.
 pub(super) fn start_of_build(words: &[OsString]) -> Option<String> {
-    let at = program_at(words)?;
-    let linked = linked_mpi(&find_program(&words[at]).ok()?);
-    let Identity { name, build, .. } = Identity::of(words, at, linked.is_some()).ok()?;
+    let Identity { name, build, .. } = Found::of(words).ok()?.identity.ok()?;
     Some(format!("{}-{build:016x}-", start_of_name(&printable(&name))))
 }
 
 /// The start of the names of files about a program of this name.
 pub(super) fn start_of_name(program: &str) -> String {
-    const MOST: usize = 60;
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._+".contains(c) { c } else { '_' };
-    let name: String = program.chars().take(MOST).map(plain).collect();
+    let name: String = program.chars().take(LONGEST_NAME).map(plain).collect();
     name.trim_start_matches('.').to_owned()
 }
 
@@ -97,6 +123,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+    use crate::launch::Line;
 
     #[test]
     fn a_program_is_known_though_the_loader_does_not_find_its_mpi() {
@@ -116,7 +143,8 @@ mod tests {
         let variable = format!("LD_LIBRARY_PATH={}", directory.path().display());
         let words = ["env".into(), variable.into(), program.clone().into_os_string()];
         assert_eq!((linked_mpi(&program), program_at(&words)), (None, Some(2)));
-        let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec(), mpi: None };
+        let launch =
+            Launch { launcher: vec!["sh".into()], program: words.to_vec(), ..Launch::default() };
         assert_eq!(Key::of(&launch, None).unwrap().program, "app");
     }
 
@@ -133,7 +161,11 @@ mod tests {
             file.into_os_string()
         };
         let of = |words: &[OsString], name: Option<&str>| {
-            let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec(), mpi: None };
+            let launch = Launch {
+                launcher: vec!["sh".into()],
+                program: words.to_vec(),
+                ..Launch::default()
+            };
             Key::of(&launch, name).unwrap()
         };
         let key = |words: &[OsString]| of(words, None);
@@ -151,5 +183,21 @@ mod tests {
         assert_ne!(run.build, key(&["sh".into(), script("two", "echo 2\n")]).build);
         let named = |text: &str| of(&[script("one", text)], Some("my run"));
         assert_eq!(named("echo 1\n"), named("echo 2\n"));
+        script("two", "#!/bin/sh\necho 3\n");
+        // Several programs, with their numbers of processes.
+        let line = |text: &str, name| {
+            let path = |folder: &str| format!("{}/{folder}/app", directory.path().display());
+            let text = text.replace("ONE", &path("one")).replace("TWO", &path("two"));
+            let words: Vec<_> = text.split(' ').map(OsString::from).collect();
+            let prints = |_: &OsStr| "(OpenRTE) 4.1.4".to_owned();
+            Key::of(&Line::read(&words, None, prints, None).unwrap().into(), name).unwrap()
+        };
+        let both = line("mpiexec -n 2 ONE : -n 6 TWO", None);
+        assert_eq!(both.program, "app:2+app:6");
+        for other in ["mpiexec -n 6 ONE : -n 2 TWO", "mpiexec -n 2 ONE : -n 6 ONE"] {
+            assert_ne!(line(other, None).build, both.build, "{other}");
+        }
+        let other = "mpiexec -n 3 ONE : -n 5 TWO";
+        assert_ne!(line(other, Some("a")), line("mpiexec -n 2 ONE : -n 6 TWO", Some("a")));
     }
 }

@@ -215,7 +215,8 @@ fn a_build_follows_its_ranks_if_all_verdicts_on_it_agree() {
     };
     write("#!/bin/sh\necho 1\n");
     let words = [app.clone().into_os_string(), "input".into()];
-    let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec(), mpi: None };
+    let launch =
+        Launch { launcher: vec!["sh".into()], program: words.to_vec(), ..Launch::default() };
     let build = Key::of(&launch, None).unwrap().build;
     let allows = |words: &[OsString]| verdicts::allow(&store.directory, words);
     let judge = |mpi: u64, follows| {

@@ -24,6 +24,7 @@ mod relay;
 mod reorder;
 mod report;
 mod setup;
+mod several;
 mod site;
 mod small;
 mod soak;
@@ -73,6 +74,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("reorder") => reorder::run(session),
         Some("report") => report::run(session),
         Some("setup") => setup::run(session),
+        Some("several") => several::run(session),
         Some("site") => site::run(session),
         Some("soak") => soak::run(session),
         Some("spawn") => small::spawn(session),

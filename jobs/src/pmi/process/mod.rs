@@ -9,11 +9,10 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::Command;
 
 use crate::error::{Cause, Failure, Result};
 use crate::pmi::line::{Format, LONGEST, sent};
-use crate::pmi::{Agreement, Order, Process, Relay, Server, Version, agree};
+use crate::pmi::{Agreement, Order, Parts, Process, Relay, Server, Version, agree};
 
 /// The variables of the rank that come with PMI.
 const RANKS: [&str; 3] = ["PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"];
@@ -30,10 +29,19 @@ const DISTRIBUTION: (&str, &str) = ("SLURM_DISTRIBUTION", "*");
 /// The variable with which Slurm's libpmi2 speaks with another socket, in which it has the launcher's rank.
 const OTHER_SOCKET: &str = "PMI2_CONNECT_TO_SERVER";
 
-/// Starts the relay of this process, if it has PMI, and sets the rank of the program to that of an order in a file.
-/// All processes of the job do this: they agree whether they take the order. Returns the socket that the program inherits
-/// in place of the launcher's.
-pub fn place(command: &mut Command, version: Version, file: &Path) -> Result<Option<i32>> {
+/// A process that has a relay.
+pub struct Relayed {
+    /// The socket that the program inherits in place of the launcher's.
+    pub socket: i32,
+    /// Its rank.
+    pub rank: usize,
+    /// The variables with this rank for the program.
+    pub variables: Vec<(&'static str, String)>,
+}
+
+/// Starts the relay of this process, if it has PMI, which gives it the rank of an order in a file. All processes of the
+/// job do this: they agree whether they take the order. If they run several programs, each gets that of its rank.
+pub fn place(version: Version, file: &Path, parts: Option<&Parts>) -> Result<Option<Relayed>> {
     let number = |name: &str| env::var(name).ok()?.parse::<i32>().ok();
     let (Some(descriptor), Some(rank), Some(size)) =
         (number("PMI_FD"), number("PMI_RANK"), number("PMI_SIZE"))
@@ -46,24 +54,29 @@ pub fn place(command: &mut Command, version: Version, file: &Path) -> Result<Opt
     let mut launcher = Connection(descriptors::inherited(descriptor).map_err(failed)?);
     let job = env::var("PMI_JOBID").unwrap_or_default();
     let process = Process { rank: rank as usize, size: size as usize, job };
-    let Ok(mut relay) = start(&mut launcher, version, &process, file) else {
-        // The other processes wait for this one's part in the agreement.
-        agree(&mut launcher, version, &process, None).map_err(failed)?;
-        return descriptors::keep(launcher.0).map(Some).map_err(failed);
+    let mut relay = match start(&mut launcher, version, &process, file, parts) {
+        Ok(relay) => relay,
+        // Without a relay, the launcher would tell this process that it runs the first program.
+        Err(error) if parts.is_some() => return Err(failed(error)),
+        Err(_) => {
+            // The other processes wait for this one's part in the agreement.
+            agree(&mut launcher, version, &process, None).map_err(failed)?;
+            let socket = descriptors::keep(launcher.0).map_err(failed)?;
+            return Ok(Some(Relayed { socket, rank: process.rank, variables: Vec::new() }));
+        }
     };
     let new = relay.line().map_err(failed)?;
     let on_node = relay.line().map_err(failed)?;
-    for name in RANKS {
-        if env::var(name).is_ok_and(|set| set == rank.to_string()) {
-            command.env(name, &new);
-        }
-    }
+    let is_rank = |name: &&str| env::var(name).is_ok_and(|set| set == rank.to_string());
+    let ranks = RANKS.into_iter().filter(is_rank);
+    let mut variables: Vec<_> = ranks.map(|name| (name, new.clone())).collect();
     if !on_node.is_empty() {
-        command.env(ON_NODE, on_node).env(DISTRIBUTION.0, DISTRIBUTION.1);
+        variables.extend([(ON_NODE, on_node), (DISTRIBUTION.0, DISTRIBUTION.1.to_owned())]);
     }
     let socket = descriptors::keep(relay.0).map_err(failed)?;
-    command.env("PMI_FD", socket.to_string());
-    Ok(Some(socket))
+    variables.push(("PMI_FD", socket.to_string()));
+    let rank = new.parse().map_err(|_| failed(io::Error::other("the relay sent no rank")))?;
+    Ok(Some(Relayed { socket, rank, variables }))
 }
 
 /// Starts the relay, and returns the program's connection to it.
@@ -72,12 +85,13 @@ fn start(
     version: Version,
     process: &Process,
     file: &Path,
+    parts: Option<&Parts>,
 ) -> io::Result<Connection> {
     let (program, own) = UnixStream::pair()?;
     let open = [&own, &launcher.0].map(descriptors::number);
     descriptors::beside(&open, || {
         // An error closes the connection, which ends the process that waits for its rank.
-        let _ = relay(Connection(own), launcher, version, process, file);
+        let _ = relay(Connection(own), launcher, version, process, file, parts);
     })?;
     Ok(Connection(program))
 }
@@ -89,10 +103,11 @@ fn relay(
     version: Version,
     process: &Process,
     file: &Path,
+    parts: Option<&Parts>,
 ) -> io::Result<()> {
     let order = fs::read_to_string(file).ok().and_then(|text| Order::parse(&text));
     let order = order.filter(|_| env::var_os(OTHER_SOCKET).is_none());
-    let agreement = agree(launcher, version, process, order)?;
+    let mut agreement = agree(launcher, version, process, order)?;
     let placed = agreement.placed.as_ref();
     let new = placed.and_then(|placed| placed.order.new_ranks.get(process.rank));
     if process.rank == 0 {
@@ -100,6 +115,9 @@ fn relay(
         let _ = fs::write(file.with_extension(PLACED), if new.is_some() { "1" } else { "0" });
     }
     let new = new.map_or(process.rank, |new| *new as usize);
+    if let Some(number) = parts.and_then(|parts| parts.of_rank(new)) {
+        agreement.runs(number);
+    }
     writeln!(program.0, "{new}")?;
     writeln!(program.0, "{}", on_node(&agreement).unwrap_or_default())?;
     pump::run(Relay::new(agreement), &program.0, &launcher.0)

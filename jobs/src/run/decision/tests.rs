@@ -106,7 +106,7 @@ struct Bench(tempfile::TempDir);
 impl Bench {
     fn new() -> Self {
         let bench = Self(tempfile::tempdir().unwrap());
-        for name in ["mpiexec", "srun", "program"] {
+        for name in ["mpiexec", "srun", "program", "other"] {
             let file = bench.0.path().join(name);
             fs::write(&file, "#!/bin/sh\n").unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
@@ -186,7 +186,11 @@ fn a_job_runs_unchanged_with_the_reason() {
         ("@srun -n 16 @program", usual(), "outside an allocation"),
         ("@mpiexec -n 1 @program", usual(), "a job of one process"),
         ("@mpiexec --no-such-option -n 16 @program", usual(), "--no-such-option"),
-        ("@mpiexec -n 8 @program : -n 8 @program", usual(), "several programs"),
+        ("@mpiexec -n 8 @program : @program", usual(), "several programs is without -n"),
+        ("@mpiexec -n 8 @program : -n 8 @none", usual(), "none not found"),
+        ("@mpiexec -n 8 @program : --host n1 -n 8 @program", usual(), "n1 is for one of several"),
+        ("env SLURM_JOB_ID=1 @srun -n 8 @program : -n 8 @program", usual(), "several programs"),
+        ("@srun --multi-prog @program", usual(), "several programs"),
         ("@mpiexec --output-filename out -n 16 @program", usual(), "redirects the output"),
         ("@mpiexec -x CARTOGRAPH_REORDER=on -n 16 @program", usual(), "CARTOGRAPH_REORDER=on"),
         (LINE, Around { records: false, ..usual() }, "there is no recorder"),
@@ -299,6 +303,31 @@ fn relays_need_nothing_before_the_job() {
     assert!(second.words.iter().any(|word| word == "--relay"), "{:?}", second.words);
     assert!(second.lesson.unwrap().arm.is_some());
     assert_eq!(around.asked.get(), 0);
+}
+
+#[test]
+fn several_programs_are_placed_as_one_job() {
+    let line = "@mpiexec --host n0:4,n1:4,n2:4,n3:4 -n 8 @program a : -n 8 @other b c";
+    for (version, way) in [(OPENMPI, "--rankfile"), (HYDRA, "--relay")] {
+        let (bench, around) = (Bench::new(), Around { version, ..Around::default() });
+        let first = bench.decide(line, &around);
+        let execs = |words: &[OsString]| words.iter().filter(|word| *word == "exec").count();
+        let key = first.lesson.map(|lesson| lesson.key.program.clone());
+        assert_eq!(key.as_deref(), Ok("program:8+other:8"));
+        assert_eq!(execs(&first.words), 2, "{:?}", first.words);
+        bench.record(line, 8);
+        let placed = bench.decide(line, &around);
+        let words: Vec<_> = placed.words.iter().map(|word| word.to_string_lossy()).collect();
+        assert!(placed.lesson.unwrap().arm.is_some() && words.contains(&way.into()), "{words:?}");
+        // With relays, a process may become either.
+        let expected = if version == HYDRA { (1, true) } else { (2, false) };
+        let parts = words.windows(2).any(|words| words == ["--parts", "8:2,8:3"]);
+        assert_eq!((execs(&placed.words), parts), expected, "{words:?}");
+        assert_eq!(words.contains(&":".into()), version == OPENMPI);
+        // Arguments of each program are inputs.
+        let other = bench.decide(&line.replace("@program a", "@program x"), &around);
+        assert!(other.lesson.unwrap().keeps_calls);
+    }
 }
 
 /// One in ten such jobs is recorded again, and the first on other nodes.

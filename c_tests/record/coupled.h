@@ -1,0 +1,96 @@
+/* Two programs in one job, each with a grid of its own on as many processes: an atmosphere over an ocean. In each step they
+ * exchange the halos of their grids and, process by process, the surface between the two. The first process prints what it
+ * gathers: each process with its program, arguments and sum, and the number of processes with partners on other nodes.
+ * PROGRAM [CODE [WORDS]]: exits with CODE. With PAUSE, steps between nodes take longer, like on a network. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef STEPS
+#define STEPS 50
+#endif
+enum { ROWS = 32, COLUMNS = 256, TEXT = 200 };
+
+/* A field between the halos above and below, and the surface of the other program. */
+static double field[ROWS + 2][COLUMNS], other[ROWS][COLUMNS];
+
+/* The change of a value in a step. */
+static double change(int row, int column);
+
+static void exchange_halos(MPI_Comm own)
+{
+    int above, below;
+    MPI_Cart_shift(own, 0, 1, &above, &below);
+    MPI_Sendrecv(field[1], COLUMNS, MPI_DOUBLE, above, 0, field[ROWS + 1], COLUMNS, MPI_DOUBLE, below, 0, own,
+                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(field[ROWS], COLUMNS, MPI_DOUBLE, below, 1, field[0], COLUMNS, MPI_DOUBLE, above, 1, own,
+                 MPI_STATUS_IGNORE);
+}
+
+static void step(MPI_Comm own, int partner)
+{
+    static double next[ROWS][COLUMNS];
+    exchange_halos(own);
+    MPI_Sendrecv(field[1], ROWS * COLUMNS, MPI_DOUBLE, partner, 2, other, ROWS * COLUMNS, MPI_DOUBLE, partner, 2,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int row = 1; row <= ROWS; row++)
+        for (int column = 0; column < COLUMNS; column++)
+            next[row - 1][column] = field[row][column] + change(row, column);
+    memcpy(field[1], next, sizeof next);
+}
+
+static void print(const char *line, int rank, int size)
+{
+    char *all = malloc((size_t)size * TEXT);
+    MPI_Gather(line, TEXT, MPI_CHAR, all, TEXT, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int at = 0; rank == 0 && at < size; at++)
+        puts(all + at * TEXT);
+    free(all);
+}
+
+static int run(int argc, char **argv, const char *name, int number)
+{
+    MPI_Comm program, own;
+    int rank, size, processes, *found, flag, period = 1, apart, length, aparts;
+    char node[MPI_MAX_PROCESSOR_NAME] = "", others[MPI_MAX_PROCESSOR_NAME] = "", line[TEXT] = "";
+    double sum = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &found, &flag);
+    MPI_Comm_split(MPI_COMM_WORLD, number, rank, &program);
+    MPI_Comm_size(program, &processes);
+    MPI_Cart_create(program, 1, &processes, &period, 0, &own);
+    MPI_Get_processor_name(node, &length);
+    int partner = number == 0 ? rank + processes : rank - processes;
+    MPI_Sendrecv(node, sizeof node, MPI_CHAR, partner, 3, others, sizeof others, MPI_CHAR, partner, 3, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    apart = strcmp(node, others) != 0;
+    for (int row = 1; row <= ROWS; row++)
+        for (int column = 0; column < COLUMNS; column++)
+            field[row][column] = (rank * 7 + row * 3 + column) % 11;
+    for (int at = 0; at < STEPS; at++) {
+        step(own, partner);
+#ifdef PAUSE
+        if (apart)
+            usleep(PAUSE);
+#endif
+    }
+    for (int row = 1; row <= ROWS; row++)
+        for (int column = 0; column < COLUMNS; column++)
+            sum += field[row][column];
+    snprintf(line, sizeof line, "%d: %s, %d of %d, program %d, sum %.9e", rank, name, rank - number * processes, processes,
+             flag ? *found : -1, sum);
+    for (int at = 2; at < argc; at++)
+        snprintf(line + strlen(line), sizeof line - strlen(line), ", '%s'", argv[at]);
+    print(line, rank, size);
+    MPI_Reduce(&apart, &aparts, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%d apart\n", aparts);
+    MPI_Comm_free(&own);
+    MPI_Comm_free(&program);
+    MPI_Finalize();
+    return argc > 1 ? atoi(argv[1]) : 0;
+}

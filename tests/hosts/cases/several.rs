@@ -1,0 +1,63 @@
+//! `cartograph run` with several programs in one job: it is recorded, placed and known, and its output is that of the bare
+//! launcher, on simulated nodes.
+
+use std::process::Command;
+
+use super::Outcome;
+use super::exec::command;
+use crate::output::Verdict;
+use crate::session::{Session, word};
+use crate::testlist::top;
+
+pub(super) fn run(mut session: Session<'_>) -> Outcome {
+    if !session.makes_nodes() {
+        return Ok(Verdict::Ignored("no node can be made up here".into()));
+    }
+    let [one, other] = ["atmosphere", "ocean"].map(|name| {
+        let source = format!("c_tests/record/{name}.c");
+        word(&session.compile(name, &source, &["-DPAUSE=4000"])).to_owned()
+    });
+    let store = session.work("store");
+    let job = |session: &mut Session<'_>, front: &[&str], nodes: &str, code: &str| {
+        let mut words = session.on_nodes(nodes, 2);
+        let number = words[words.len() - 2].clone();
+        words.extend([&one, code, "two words", ":", &number, "2", &other, code].map(str::to_owned));
+        let mut job = Command::new("timeout");
+        job.args(["-k", "5", "120"]).args(front).args(words).current_dir(top());
+        session.finish(job.envs(session.host.settings()).env("CARTOGRAPH_STORE", &store))
+    };
+    let ran = job(&mut session, &[], "a:2,b:2", "0");
+    let bare = session.out.clone();
+    session.check("the bare job", ran && bare.ends_with("4 apart\n"));
+    let command = command();
+    let under = [word(&command), "run"];
+    let ran = job(&mut session, &under, "a:2,b:2", "0");
+    let told = session.said("^cartograph: recorded .*/atmosphere : .*/ocean on 4 ranks; ") == 1;
+    session.check("the first job is recorded", ran && told && session.out == bare);
+    let mut placed = Vec::new();
+    for number in 2..=4 {
+        let ran = job(&mut session, &under, "c:2,d:2", "0");
+        let is_own = session.said("in the default order(, to compare |: no other is faster) ") == 1;
+        let expected = if is_own { bare.clone() } else { bare.replace("4 apart", "0 apart") };
+        let told = session.said("^cartograph: .*/atmosphere : .*/ocean in ") == 1;
+        session.check(
+            &format!("job {number} is placed or compared"),
+            ran && told && session.out == expected,
+        );
+        placed.push(!is_own);
+    }
+    session.check("both are run", placed.contains(&true) && placed.contains(&false));
+    // The nodes have another shape than that for which relays place ranks.
+    let quiet = [word(&command), "run", "--quiet", "--no-trial"];
+    let ran = job(&mut session, &quiet, "a:3,b:3", "0");
+    let same = session.out.lines().take(4).eq(bare.lines().take(4));
+    session.check("on other nodes, quietly", ran && same && session.said("^cartograph: ") == 0);
+    job(&mut session, &under, "c:2,d:2", "3");
+    let same = session.out.lines().take(4).count() == 4 && session.code == 3;
+    session.check("an exit code is passed on", same);
+    let mut known = Command::new(&command);
+    let listed = session.finish(known.arg("known").env("CARTOGRAPH_STORE", &store));
+    let row = session.out.lines().any(|line| line.starts_with("atmosphere:2+ocean:2"));
+    session.check("the job is known by its programs", listed && row);
+    session.verdict()
+}
