@@ -34,10 +34,9 @@ impl Launch {
         mpi: Option<&str>,
         prints: impl Fn(&OsStr) -> String,
     ) -> Result<(Self, core::result::Result<Line, Unreadable>)> {
-        let (launch, line) = Self::read_all(command, mpi, prints)?;
-        match launch.others.is_empty() {
-            true => Ok((launch, line)),
-            false => Err(Failure::usage(Unreadable::Several.to_string())),
+        match command.iter().any(|word| word == ":") {
+            true => Err(Failure::usage(Unreadable::Several.to_string())),
+            false => Self::read_all(command, mpi, prints),
         }
     }
 

@@ -1,7 +1,8 @@
-/* Two programs in one job, each with a grid of its own on as many processes: an atmosphere over an ocean. In each step they
- * exchange the halos of their grids and, process by process, the surface between the two. The first process prints what it
- * gathers: each process with its program, arguments and sum, and the number of processes with partners on other nodes.
- * PROGRAM [CODE [WORDS]]: exits with CODE. With PAUSE, steps between nodes take longer, like on a network. */
+/* Two programs in one job, each with a grid of its own on as many processes: an atmosphere and, compiled with OCEAN, the
+ * ocean below, which comes second. In each step they exchange the halos of their grids and, process by process, the surface
+ * between the two. The first process prints what it gathers: each process with its program, arguments and sum, and the
+ * number of processes with partners on other nodes. PROGRAM [CODE [WORDS]]: exits with CODE. With PAUSE, steps between nodes
+ * take longer, like on a network; with TIMES, the time of all steps is printed on stderr. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +12,30 @@
 #ifndef STEPS
 #define STEPS 50
 #endif
+#ifdef OCEAN
+static const char *name = "ocean";
+static const int number = 1;
+#else
+static const char *name = "atmosphere";
+static const int number = 0;
+#endif
 enum { ROWS = 32, COLUMNS = 256, TEXT = 200 };
 
 /* A field between the halos above and below, and the surface of the other program. */
 static double field[ROWS + 2][COLUMNS], other[ROWS][COLUMNS];
 
-/* The change of a value in a step. */
-static double change(int row, int column);
+/* The change of a value in a step: wind along the rows, which the ocean warms, or heat that spreads between rows, and that
+ * the atmosphere takes. */
+static double change(int row, int column)
+{
+#ifdef OCEAN
+    double around = field[row - 1][column] + field[row + 1][column];
+    return 0.1 * (around - 2 * field[row][column]) + 0.01 * (other[row - 1][column] - field[row][column]);
+#else
+    int before = (column + COLUMNS - 1) % COLUMNS;
+    return 0.2 * (field[row][before] - field[row][column]) + 0.05 * (other[row - 1][column] - field[row][column]);
+#endif
+}
 
 static void exchange_halos(MPI_Comm own)
 {
@@ -50,7 +68,7 @@ static void print(const char *line, int rank, int size)
     free(all);
 }
 
-static int run(int argc, char **argv, const char *name, int number)
+int main(int argc, char **argv)
 {
     MPI_Comm program, own;
     int rank, size, processes, *found, flag, period = 1, apart, length, aparts;
@@ -71,6 +89,7 @@ static int run(int argc, char **argv, const char *name, int number)
     for (int row = 1; row <= ROWS; row++)
         for (int column = 0; column < COLUMNS; column++)
             field[row][column] = (rank * 7 + row * 3 + column) % 11;
+    double start = MPI_Wtime();
     for (int at = 0; at < STEPS; at++) {
         step(own, partner);
 #ifdef PAUSE
@@ -78,10 +97,12 @@ static int run(int argc, char **argv, const char *name, int number)
             usleep(PAUSE);
 #endif
     }
+    double seconds = MPI_Wtime() - start;
     for (int row = 1; row <= ROWS; row++)
         for (int column = 0; column < COLUMNS; column++)
             sum += field[row][column];
-    snprintf(line, sizeof line, "%d: %s, %d of %d, program %d, sum %.9e", rank, name, rank - number * processes, processes,
+    int own_rank = rank - number * processes;
+    snprintf(line, sizeof line, "%d: %s, %d of %d, program %d, sum %.9e", rank, name, own_rank, processes,
              flag ? *found : -1, sum);
     for (int at = 2; at < argc; at++)
         snprintf(line + strlen(line), sizeof line - strlen(line), ", '%s'", argv[at]);
@@ -89,6 +110,10 @@ static int run(int argc, char **argv, const char *name, int number)
     MPI_Reduce(&apart, &aparts, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%d apart\n", aparts);
+#ifdef TIMES
+    if (rank == 0)
+        fprintf(stderr, "%.4f s\n", seconds);
+#endif
     MPI_Comm_free(&own);
     MPI_Comm_free(&program);
     MPI_Finalize();
