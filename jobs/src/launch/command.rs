@@ -34,9 +34,13 @@ impl Launch {
         mpi: Option<&str>,
         prints: impl Fn(&OsStr) -> String,
     ) -> Result<(Self, core::result::Result<Line, Unreadable>)> {
-        match command.iter().any(|word| word == ":") {
-            true => Err(Failure::usage(Unreadable::Several.to_string())),
-            false => Self::read_all(command, mpi, prints),
+        let several = || Err(Failure::usage(Unreadable::Several.to_string()));
+        if command.iter().any(|word| word == ":") {
+            return several();
+        }
+        match Self::read_all(command, mpi, prints)? {
+            (launch, _) if launch.is_one => several(),
+            read => Ok(read),
         }
     }
 
@@ -57,15 +61,12 @@ impl Launch {
         let end = command.iter().position(|word| word == ":").unwrap_or(command.len());
         let (at, line) = split(command, end, prints)?;
         let launcher = command[..at].iter().filter(|word| *word != "--").cloned().collect();
-        let launch = Self {
-            launcher,
-            program: command[at..end].to_vec(),
-            mpi: mpi.map(str::to_owned),
-            ..line.clone().map(Self::from).unwrap_or_default()
+        let own = line.clone().map(Self::from).unwrap_or_default();
+        let mpi = mpi.map(str::to_owned);
+        let launch = match own.is_one {
+            true => Self { mpi, ..own },
+            false => Self { launcher, program: command[at..end].to_vec(), mpi, ..own },
         };
-        if line.as_ref().is_ok_and(Line::names_programs) {
-            return Err(Failure::usage(Unreadable::Several.to_string()));
-        }
         if launch.programs().any(|program| name(program) == "cartograph") {
             return Err(Failure::usage(
                 "omit cartograph exec from the command; it is added automatically",
@@ -171,10 +172,12 @@ fn split(
     prints: impl Fn(&OsStr) -> String,
 ) -> Result<(usize, core::result::Result<Line, Unreadable>)> {
     let line = Line::read(command, None, &prints, None);
-    if end < command.len() {
+    let has_file = line.as_ref().is_ok_and(Line::names_programs);
+    if end < command.len() || has_file {
+        let line = if has_file { line.and_then(Line::with_file) } else { line };
         let line = line.map_err(|why| Failure::usage(why.to_string()))?;
         line.programs().try_for_each(|program| find_program(&program[0]).map(drop))?;
-        return Ok((end - line.program.len(), Ok(line)));
+        return Ok((end.saturating_sub(line.program.len()), Ok(line)));
     }
     if let Ok(line) = &line
         && find_program(&line.program[0]).is_ok()

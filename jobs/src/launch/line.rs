@@ -63,6 +63,9 @@ pub enum Unreadable {
     /// The number of processes of one of several programs is not on the line.
     #[error("one of several programs is without -n")]
     Uncounted,
+    /// A file of several programs has something else than one after the other, each for a range of ranks.
+    #[error("the file of several programs is not understood")]
+    File,
 }
 
 /// Open MPI's and PRRTE's parameters that map ranks to nodes.

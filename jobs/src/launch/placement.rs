@@ -80,6 +80,12 @@ impl Line {
         }
     }
 
+    /// True if processes know their ranks before MPI_Init, by which those of one file become their programs.
+    pub(crate) fn knows_ranks(&self, environment: impl Fn(&str) -> Option<String>) -> bool {
+        let has_pmix = || self.management(environment).is_some_and(|set| set.starts_with("pmix"));
+        !self.is_one || has_pmix()
+    }
+
     /// The interface through which srun's processes learn their places, if an option or a variable sets it.
     fn management(&self, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
         let given = self.options.iter().rev().find(|given| given.role == Role::Management);
@@ -136,7 +142,8 @@ impl Line {
     ) -> Result<Placement, Obstacle> {
         let kind = self.launcher.kind;
         let format = match kind {
-            _ if mpi.contains("CRAY MPICH") => Format::Cray,
+            // It numbers processes after they have become their programs.
+            _ if mpi.contains("CRAY MPICH") && !self.is_one => Format::Cray,
             LauncherKind::Orterun | LauncherKind::Prterun => Format::Openmpi,
             LauncherKind::Hydra | LauncherKind::IntelHydra => {
                 return Err(Obstacle::Port(self.launcher.name));

@@ -1,6 +1,7 @@
 //! Several programs in one job.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 
 use cartograph_core::launcher::options::Role;
 use cartograph_core::launcher::table::LauncherKind;
@@ -64,6 +65,28 @@ impl Line {
         Ok(self)
     }
 
+    /// This line of srun with the programs in its file in place of the file. All are started as one.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`].
+    pub(super) fn with_file(mut self) -> Result<Self, Unreadable> {
+        if self.launcher.kind != LauncherKind::Srun {
+            return Err(Unreadable::Several);
+        }
+        let [file] = &self.program[..] else { return Err(Unreadable::File) };
+        let text = fs::read_to_string(file).map_err(|_| Unreadable::File)?;
+        let all = count(&self.options).ok_or(Unreadable::Uncounted)?;
+        let programs = programs(&text, all).ok_or(Unreadable::File)?;
+        self.options.retain(|given| given.role != Role::Programs);
+        let (counts, programs): (Vec<usize>, Vec<Vec<OsString>>) = programs.into_iter().unzip();
+        let mut programs = programs.into_iter();
+        self.program = programs.next().ok_or(Unreadable::File)?;
+        self.others = programs.map(|program| Part { options: Vec::new(), program }).collect();
+        (self.counts, self.is_one) = (counts, true);
+        Ok(self)
+    }
+
     /// Checks that the ranks of several programs can be placed with these options.
     fn check_options(&self) -> Result<(), Unreadable> {
         // With relays, all programs start with the options of the first.
@@ -113,5 +136,62 @@ impl Line {
             numbers.for_each(|given| given.words = ["-n".into(), all.to_string().into()].to_vec());
         }
         line
+    }
+}
+
+/// The programs in a file for `srun --multi-prog`, each with its number of processes; `None` unless they are for all ranks
+/// in their order, and their words are plain.
+fn programs(text: &str, all: usize) -> Option<Vec<(usize, Vec<OsString>)>> {
+    let lines =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut next = 0;
+    let mut programs = Vec::new();
+    for line in lines {
+        // Quotes, and numbers that srun replaces.
+        if line.contains(['\'', '"', '\\', '%']) {
+            return None;
+        }
+        let mut words = line.split_whitespace();
+        let ranks = words.next()?;
+        let (first, last) = match ranks {
+            "*" => (next, all.checked_sub(1)?),
+            ranks => {
+                let (first, last) = ranks.split_once('-').unwrap_or((ranks, ranks));
+                (first.parse().ok()?, last.parse().ok()?)
+            }
+        };
+        let program: Vec<OsString> = words.map(OsString::from).collect();
+        if first != next || last < first || program.is_empty() {
+            return None;
+        }
+        next = last + 1;
+        programs.push((next - first, program));
+    }
+    (next == all).then_some(programs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_programs_is_read_if_it_is_plain() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let expected = Some(vec![(3, words("./a x")), (1, words("./b")), (4, words("./c"))]);
+        assert_eq!(programs("# all\n0-2 ./a  x\n\n 3\t./b\n* ./c\n", 8), expected);
+        for wrong in [
+            "0-2 ./a\n4-7 ./b",
+            "4-7 ./b\n0-3 ./a",
+            "0,2,4 ./a\n* ./b",
+            "0-3 ./a",
+            "0-8 ./a",
+            "0-3 ./a\n4-7",
+            "0-3 ./a %t\n4-7 ./b",
+            "0-3 ./a 'x y'\n4-7 ./b",
+            "0-7 ./a\n* ./b",
+            "",
+        ] {
+            assert_eq!(programs(wrong, 8), None, "{wrong}");
+        }
     }
 }

@@ -197,6 +197,15 @@ fn several_programs_are_read_with_their_numbers_of_processes() {
     let expected = "mpirun --map-by rankfile:file=F --bind-to none --host a:4,b:4 -n 2 -x A=1 ./a -n 7 : -x B -np 6 \
                     numactl -l ./b";
     assert_eq!(placed.to_string(), expected);
+    // srun's are in a file, and started as one.
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, "0-1 ./a x\n2-7 ./b\n").unwrap();
+    let line = read(&format!("srun -n 8 --multi-prog -l {}", file.path().display()), "").unwrap();
+    let line = line.with_file().unwrap();
+    assert_eq!(
+        (line.to_string().as_str(), &line.counts[..]),
+        ("srun -n 8 -l ./a x ./b", &[2, 6][..])
+    );
     // With relays, a process may become any of them.
     let line = read("mpiexec -hosts a,b -n 2 ./a x : -n 6 ./b", HYDRA4).unwrap();
     assert_eq!(line.as_one().to_string(), "mpiexec -hosts a,b -n 8 ./a x ./b");

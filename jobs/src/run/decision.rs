@@ -102,6 +102,9 @@ fn line(
     let prints = |launcher: &OsStr| kept_output(launcher, store, around);
     let (_, line) = Launch::read_all(command, None, prints).map_err(|failure| failure.text)?;
     let line = line.map_err(|why| why.to_string())?;
+    if !line.knows_ranks(|name| env::var(name).ok()) {
+        return Err("srun places several programs only with --mpi=pmix".into());
+    }
     // Relays need not know the nodes before the job.
     let asks = !line.takes_relays(|name| env::var(name).ok());
     if asks && line.allocates(|name| env::var_os(name).is_some()) {

@@ -111,6 +111,9 @@ impl Bench {
             fs::write(&file, "#!/bin/sh\n").unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
         }
+        let [one, other] = ["program", "other"].map(|name| bench.0.path().join(name));
+        let programs = format!("0-7 {} a\n* {}\n", one.display(), other.display());
+        fs::write(bench.0.path().join("programs"), programs).unwrap();
         bench
     }
 
@@ -190,7 +193,10 @@ fn a_job_runs_unchanged_with_the_reason() {
         ("@mpiexec -n 8 @program : -n 8 @none", usual(), "none not found"),
         ("@mpiexec -n 8 @program : --host n1 -n 8 @program", usual(), "n1 is for one of several"),
         ("env SLURM_JOB_ID=1 @srun -n 8 @program : -n 8 @program", usual(), "several programs"),
-        ("@srun --multi-prog @program", usual(), "several programs"),
+        ("@srun --multi-prog -n 16 @program", usual(), "the file of several programs"),
+        ("@srun --multi-prog -n 16 --mpi=pmi2 @programs", usual(), "only with --mpi=pmix"),
+        ("@srun --multi-prog --mpi=pmix @programs", usual(), "is without -n"),
+        ("@srun --multi-prog -n 16 --mpi=pmix @programs", usual(), "outside an allocation"),
         ("@mpiexec --output-filename out -n 16 @program", usual(), "redirects the output"),
         ("@mpiexec -x CARTOGRAPH_REORDER=on -n 16 @program", usual(), "CARTOGRAPH_REORDER=on"),
         (LINE, Around { records: false, ..usual() }, "there is no recorder"),

@@ -1,9 +1,11 @@
 //! `make lab-slurm`: Cartograph under a real Slurm: a daemon for each of eight nodes, on two switches, with MPICH by
 //! PMI-2 and Open MPI by PMIx. Checks that levels are read, that rank files place ranks, that recordings include the
 //! switches, that the effect of a host file with PMI-2 on MPICH is reported, that relays place ranks, that job scripts with
-//! `cartograph run` learn, that steps at once do not wait for each other, and that packaging/slurm replaces srun.
+//! `cartograph run` learn, that steps at once do not wait for each other, that the
+//! programs of `--multi-prog` are placed together, and that packaging/slurm replaces srun.
 
 mod relays;
+mod several;
 
 use std::os::fd::AsRawFd;
 use std::process::{Output, id};
@@ -41,6 +43,7 @@ pub(crate) fn compile() -> Outcome {
             Host::new(name)?.compile("cc", program, &[&format!("c_tests/reorder/{program}.c")])?;
         }
     }
+    several::compile()?;
     relays::compile()?;
     let plugin = "build/cartograph_run.so packaging/slurm/cartograph_run.c";
     does(&format!("cc -shared -fPIC -Wall -Wextra -Werror -o {plugin}"))?;
@@ -368,6 +371,7 @@ pub(crate) fn checks() -> Outcome {
         at_once(&slurm)?;
         learning(&mut slurm)?;
     }
+    several::checks(&slurm)?;
     plugin(&mut slurm)?;
     stub()
 }
