@@ -4,8 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
-use super::line::{Line, Unreadable};
-use super::programs::Part;
+use super::line::{Line, Part, Unreadable};
 use crate::error::{Cause, Failure, Result};
 use crate::pmi::Parts;
 use crate::program::{find_program, needs_mpi, own_path, program_at};

@@ -6,8 +6,6 @@ use std::fmt;
 use cartograph_core::launcher::options::{Options, Role, Values};
 use cartograph_core::launcher::table::{Launcher, LauncherKind, named};
 
-use super::programs::Part;
-
 /// An option on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
@@ -19,6 +17,15 @@ pub struct Given {
     pub value: Option<String>,
     /// The effect on where ranks run.
     pub role: Role,
+}
+
+/// A program behind a colon.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The launcher's options for it.
+    pub options: Vec<Given>,
+    /// The program, with its wrappers before it and its arguments after it.
+    pub program: Vec<OsString>,
 }
 
 /// The command line of a launcher.

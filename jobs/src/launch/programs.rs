@@ -6,20 +6,11 @@ use std::fs;
 use cartograph_core::launcher::options::Role;
 use cartograph_core::launcher::table::LauncherKind;
 
-use super::line::{Given, Line, Unreadable, count, given};
+use super::line::{Given, Line, Part, Unreadable, count, given};
 
 /// Options of Hydra that are for one program, though they are before the first. Intel MPI's has one more.
 const OF_ONE: [&str; 8] = ["env", "envlist", "envnone", "envall", "wdir", "path", "arch", "umask"];
 const OF_ONE_IN_INTEL: &str = "host";
-
-/// A program behind a colon.
-#[derive(Debug, Clone)]
-pub struct Part {
-    /// The launcher's options for it.
-    pub options: Vec<Given>,
-    /// The program, with its wrappers before it and its arguments after it.
-    pub program: Vec<OsString>,
-}
 
 impl Part {
     /// The words up to the program.

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use cartograph_shim::elf::build_id;
 
-use super::key::{LONGEST_NAME, numbered};
 use crate::learn::digest;
 use crate::program::{find_program, is_wrapper, name};
 
@@ -56,6 +55,9 @@ const MOST: u64 = 32 << 20;
 const START: u64 = 1 << 16;
 const PART: u64 = 1 << 20;
 
+/// The part of a longer program's name that is in the names of files.
+pub(super) const LONGEST_NAME: usize = 60;
+
 /// Why a program cannot be told from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unidentified {
@@ -88,6 +90,11 @@ pub(super) struct Identity {
     pub(super) is_named: bool,
     /// A number for its path.
     pub(super) place: u64,
+}
+
+/// A name with numbers of processes: those of several programs are a part of it.
+pub(super) fn numbered(name: &str, counts: &[usize]) -> String {
+    counts.iter().fold(name.to_owned(), |name, count| format!("{name}:{count}"))
 }
 
 /// A number for the path of a word, or for the word if it is no file.

@@ -8,13 +8,10 @@ use cartograph_core::launcher::named;
 use cartograph_core::machine::Machine;
 use cartograph_traffic::printable;
 
-use super::identity::{Identity, Unidentified};
+use super::identity::{Identity, LONGEST_NAME, Unidentified, numbered};
 use crate::launch::Launch;
 use crate::learn::{Build, digest, shape};
 use crate::program::{find_program, linked_mpi, program_at};
-
-/// The part of a longer program's name that is in the names of files.
-pub(super) const LONGEST_NAME: usize = 60;
 
 /// The key of an entry: the program, its build, and the MPI.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,11 +94,6 @@ impl Found {
         let mpi = linked_mpi(&program);
         Ok(Self { identity: Identity::of(words, at, mpi.is_some()), mpi })
     }
-}
-
-/// A name with numbers of processes: those of several programs are a part of it.
-pub(super) fn numbered(name: &str, counts: &[usize]) -> String {
-    counts.iter().fold(name.to_owned(), |name, count| format!("{name}:{count}"))
 }
 
 /// The start of the names of files about the build of the program in a command line, with any MPI.

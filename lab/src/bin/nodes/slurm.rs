@@ -1,8 +1,8 @@
 //! `make lab-slurm`: Cartograph under a real Slurm: a daemon for each of eight nodes, on two switches, with MPICH by
 //! PMI-2 and Open MPI by PMIx. Checks that levels are read, that rank files place ranks, that recordings include the
 //! switches, that the effect of a host file with PMI-2 on MPICH is reported, that relays place ranks, that job scripts with
-//! `cartograph run` learn, that steps at once do not wait for each other, that the
-//! programs of `--multi-prog` are placed together, and that packaging/slurm replaces srun.
+//! `cartograph run` learn, that steps at once do not wait for each other, that the programs of `--multi-prog` are placed
+//! together, and that packaging/slurm replaces srun.
 
 mod relays;
 mod several;
