@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use cartograph_shim::splitmix::mix;
-use cartograph_traffic::Recording;
+use cartograph_traffic::{Edge, Recording};
 
 use super::devices::Devices;
 use super::entry::{Entry, Totals};
@@ -98,18 +98,20 @@ impl Entry {
     pub fn sends_less(&self, kind: u32, [before, after]: [&[u32]; 2]) -> bool {
         let traffic = self.kind(kind).and_then(|kind| kind.traffic.as_ref());
         let recording = traffic.and_then(|traffic| traffic.recording(self.processes));
-        let busiest = |recording: &Recording, node_of: &[u32]| {
-            let mut bytes: HashMap<u32, u64> = HashMap::new();
-            for edge in &recording.edges {
-                let [from, to] = [edge.from, edge.to].map(|rank| node_of.get(rank as usize));
-                if let Some(node) = from.filter(|_| from != to) {
-                    *bytes.entry(*node).or_default() += edge.count.bytes;
-                }
-            }
-            bytes.into_values().max()
-        };
-        recording.is_some_and(|recording| busiest(&recording, after) < busiest(&recording, before))
+        recording.is_some_and(|it| busiest(&it.edges, after) < busiest(&it.edges, before))
     }
+}
+
+/// The bytes that the busiest node sends to others; ranks without a node send none.
+pub fn busiest(edges: &[Edge], node_of: &[u32]) -> u64 {
+    let mut bytes: HashMap<u32, u64> = HashMap::new();
+    for edge in edges {
+        let [from, to] = [edge.from, edge.to].map(|rank| node_of.get(rank as usize));
+        if let Some(node) = from.filter(|_| from != to) {
+            *bytes.entry(*node).or_default() += edge.count.bytes;
+        }
+    }
+    bytes.into_values().max().unwrap_or(0)
 }
 
 impl Traffic {

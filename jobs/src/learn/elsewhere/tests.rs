@@ -1,4 +1,4 @@
-use cartograph_traffic::{Count, Edge, Topology, Work};
+use cartograph_traffic::{Count, Topology, Work};
 
 use super::*;
 use crate::learn::{Build, Conditions, Guess, Past, Placement, Seen};

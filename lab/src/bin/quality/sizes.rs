@@ -1,13 +1,12 @@
 //! Placements for numbers of processes at which a program has not run, as the rule of its messages predicts them.
 
-use std::collections::HashMap;
 use std::error::Error;
 use std::fs;
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Csr, Objective, Options, plan_graph};
 use cartograph_core::topology::dims_create;
-use cartograph_jobs::learn::{Rule, Scaling};
+use cartograph_jobs::learn::{Rule, Scaling, busiest};
 use cartograph_lab::{Table, top};
 use cartograph_traffic::{Count, Edge, Recording, Topology};
 
@@ -110,18 +109,6 @@ fn placed(edges: &[Edge], machine: &Machine) -> Vec<u32> {
     }
 }
 
-/// The bytes that the busiest node sends to others.
-fn busiest(edges: &[Edge], node_of: &[u32]) -> f64 {
-    let mut bytes: HashMap<u32, u64> = HashMap::new();
-    for Edge { from, to, count } in edges {
-        let [from, to] = [from, to].map(|rank| node_of[*rank as usize]);
-        if from != to {
-            *bytes.entry(from).or_default() += count.bytes;
-        }
-    }
-    bytes.into_values().max().unwrap_or(0) as f64
-}
-
 /// The predictions of each size from each other one.
 #[derive(Default)]
 struct Found {
@@ -156,9 +143,10 @@ impl Found {
             let default = busiest(&to.edges, machine.nodes());
             let own = default.min(busiest(&to.edges, &placed(&to.edges, &machine)));
             let predicted = busiest(&to.edges, &there);
-            found.good += u32::from(predicted <= GOOD * own);
+            let ratio = predicted as f64 / own.max(1) as f64;
+            found.good += u32::from(ratio <= GOOD);
             found.worse += u32::from(predicted > default);
-            found.worst = found.worst.max(predicted / own);
+            found.worst = found.worst.max(ratio);
         }
         found
     }
