@@ -60,12 +60,25 @@ pub(super) struct Known<'a> {
     pub(super) is_first_here: bool,
     /// The time that placements cost so far.
     pub(super) spent: Spent,
+    /// True if one of the last placements with this number of processes was not compared.
+    pub(super) is_uncompared: bool,
     /// True if the times of placements have changed before these runs.
     pub(super) is_changed: bool,
 }
 
+impl Known<'_> {
+    /// True if an arm may run before the last placements of other kinds of work and numbers of processes are compared.
+    fn may_try(&self, arm: usize) -> bool {
+        !self.spent.is_uncompared || (!self.is_uncompared && self.predicted[arm] >= SURE)
+    }
+}
+
 /// A smaller lead does not justify a different placement.
 const LEAST: f64 = 0.02;
+
+/// A placement with this predicted gain is tried although another one was not compared yet: of the lab's programs, none of
+/// these was slower.
+const SURE: f64 = 1.8;
 
 /// An arm with this number of runs gets no further trials.
 const MOST_TRIALS: usize = 3;
@@ -136,7 +149,7 @@ fn choose_without_own(known: &Known<'_>, here: &[Run], conditions: &Conditions) 
         .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
         .filter(|arm| beliefs[*arm].mean > LEAST);
     match ahead {
-        Some(arm) if known.spent.allows(WORST.exp_m1()) => {
+        Some(arm) if known.may_try(arm) && known.spent.allows(WORST.exp_m1()) => {
             Choice { arm, reason: Reason::Trial, best: 0, expected: 1.0 }
         }
         _ => OWN,
@@ -241,6 +254,7 @@ impl<'a> State<'a> {
         let gains = WINDOW as f64 * improvement(ahead, unsure);
         tried < MOST_TRIALS
             && gains > -ahead
+            && known.may_try(arm)
             && known.spent.allows(worst(&beliefs[arm]))
             && self.risk(arm, LONG) <= TRIAL_RISK
     }

@@ -30,9 +30,10 @@ pub(super) struct Spent {
     lost: f64,
     all: f64,
     longest: f64,
-    is_uncompared: bool,
     saved: f64,
     checks: f64,
+    /// True if one of the last placements was not compared. With several numbers of processes, each would try the same.
+    pub(super) is_uncompared: bool,
 }
 
 impl Spent {
@@ -55,11 +56,9 @@ impl Spent {
     }
 
     /// True if a job may be slower than in the default order by this fraction, even if it is as long as the longest so
-    /// far. While a placement was not compared, no other one may be slower: with several numbers of processes, each would
-    /// try the same.
+    /// far.
     pub(super) fn allows(&self, slower: f64) -> bool {
-        (!self.is_uncompared || slower <= 0.0)
-            && self.lost + slower.max(0.0) * self.longest <= BUDGET * self.all
+        self.lost + slower.max(0.0) * self.longest <= BUDGET * self.all
     }
 
     /// True if another job may run in the default order, which takes longer by this fraction of its time.

@@ -88,7 +88,7 @@ mod tests {
         ("bimodal nodes", [82.0, 5.0, 2.0]),
         ("proven elsewhere, slow here", [78.0, 5.0, 2.0]),
         ("nodes that never repeat", [78.0, 5.0, 2.0]),
-        ("numbers of processes that change", [78.0, 5.0, 2.0]),
+        ("numbers of processes that change", [80.0, 5.0, 2.0]),
         ("numbers of processes, slow with one", [70.0, 5.5, 2.0]),
         ("numbers of processes, wrong prediction", [0.0, 5.5, 2.5]),
         ("two inputs, unknown", [0.0, 5.0, 2.0]),

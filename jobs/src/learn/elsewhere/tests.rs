@@ -74,11 +74,16 @@ fn a_first_job_elsewhere_is_placed_although_no_placement_was_compared() {
     assert_eq!(choose(&known.at(36, Scaling::Strong).unwrap()), 1);
 }
 
-/// The arm of the first job on 36 processes, or of the next one, of a program with these entries for others.
+/// The arm of the first job on 36 processes of a program with these entries for others.
 fn first_of(others: &[Entry]) -> usize {
+    predicted_of(others, 1.6)
+}
+
+/// The same with this predicted gain.
+fn predicted_of(others: &[Entry], predicted: f64) -> usize {
     let there = others[0].at(36, Scaling::Strong).unwrap();
     let guess = there.guess(Some(5), Build { id: 1, place: 2 });
-    let blocks = [(Placement { kind: 0, order: "blocks".into() }, 1.9)];
+    let blocks = [(Placement { kind: 0, order: "blocks".into() }, predicted)];
     there.choose(others, &guess, &blocks, &Conditions { shape: 9, ..Conditions::default() }).arm
 }
 
@@ -89,6 +94,7 @@ fn one_placement_at_a_time_is_uncompared_among_all_numbers_of_processes() {
     assert_eq!(first_of(&[known.clone()]), 1);
     known.add(Past { ended: 2, ..run("blocks", 8.0) });
     assert_eq!(first_of(&[known.clone()]), 0, "a placement on 16 processes was not compared");
+    assert_eq!(predicted_of(&[known.clone()], 2.0), 1, "so large a gain is believed");
     known.add(Past { ended: 3, ..run("", 10.0) });
     assert_eq!(first_of(&[known]), 1);
 }

@@ -22,7 +22,15 @@ fn of(
     };
     let spent = Spent::new(&runs.iter().map(cost).collect::<Vec<Cost>>());
     choose(
-        &Known { predicted, runs, experience, is_first_here: true, spent, is_changed: false },
+        &Known {
+            predicted,
+            runs,
+            experience,
+            is_first_here: true,
+            spent,
+            is_uncompared: false,
+            is_changed: false,
+        },
         conditions,
     )
 }
@@ -132,6 +140,7 @@ fn what_was_faster_on_other_nodes_is_used_on_new_ones_at_once() {
                 is_check: true,
                 is_uncompared: false,
             }]),
+            is_uncompared: false,
             is_changed: false,
         };
         let choice = choose(&known, &conditions);
