@@ -12,6 +12,9 @@ use super::rule::{Rule, Scaling};
 use super::traffic::Traffic;
 use crate::pmi::Mapping;
 
+/// A placement with a smaller predicted gain is not used in a program's first job with a number of processes.
+pub const LEAST_PREDICTED: f64 = 1.1;
+
 impl Entry {
     /// The same knowledge for a user who has run none of these jobs: their times are experience, as on nodes of other
     /// shapes, and prove nothing here. Runs in a placement that was not compared teach nothing, and would keep a first

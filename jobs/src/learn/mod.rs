@@ -22,7 +22,7 @@ mod traffic;
 mod windows;
 
 pub use devices::Devices;
-pub use elsewhere::busiest;
+pub use elsewhere::{LEAST_PREDICTED, busiest};
 pub use entry::{Build, Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
 pub use evidence::{CLAIMED, NOTABLE, SHOWN, claimed, gain, is_compared, is_faster, median_times};
 pub use guess::{Guess, Noted, Seen};

@@ -8,7 +8,7 @@ use cartograph_core::machine::Machine;
 use super::candidates::Candidates;
 use super::learned::Lesson;
 use super::nodes::{Refusal, unchanged};
-use crate::learn::{Choice, Conditions, Entry, Guess, Reason};
+use crate::learn::{Choice, Conditions, Entry, Guess, LEAST_PREDICTED, Reason};
 use crate::place::{Arm, Means};
 use crate::store::UnderWay;
 
@@ -86,9 +86,6 @@ fn by_policy(
         }
     }
 }
-
-/// A placement with a smaller predicted gain is not used in a program's first job with a number of processes.
-const LEAST_PREDICTED: f64 = 1.1;
 
 /// The placement of a program's first job with this number of processes, as predicted from another one; `None` for the
 /// default order. It must gain whether the data of each process shrink or not. The job is recorded in any case.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cartograph_jobs::learn::{
-    Conditions, Entry, Guess, Past, Placement, Seen, Traffic, WINDOW, claimed,
+    Conditions, Entry, Guess, LEAST_PREDICTED, Past, Placement, Seen, Traffic, WINDOW, claimed,
 };
 
 use super::program::{Chance, Job, Program, RANKS};
@@ -24,9 +24,6 @@ pub struct History {
     /// True if an arm was rightly reported as faster.
     pub is_right: bool,
 }
-
-/// A placement with a smaller predicted gain is not used in the first job with a number of processes.
-const LEAST_PREDICTED: f64 = 1.1;
 
 /// The times of a job without disturbances, which are the same in all placements.
 #[derive(Debug, Clone, Copy)]
