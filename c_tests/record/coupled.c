@@ -1,7 +1,7 @@
-/* Two programs in one job, each with a grid of its own on as many processes: an atmosphere and, compiled with OCEAN, the
- * ocean below, which comes second. In each step they exchange the halos of their grids and, process by process, the surface
- * between the two. The first process prints what it gathers: each process with its program, arguments and sum, and the
- * number of processes with partners on other nodes. PROGRAM [CODE [WORDS]]: exits with CODE. With PAUSE, steps between nodes
+/* Two coupled programs of one job: an atmosphere and, compiled with OCEAN, the ocean below it, which is the second program.
+ * Both have the same number of processes. In each step, a process exchanges halos with its neighbors in its program's grid,
+ * and its surface with its partner in the other program. Rank 0 prints a line for each process (program, sum, arguments),
+ * and the number of processes whose partner is on another node. PROGRAM [CODE [WORDS]]: exits with CODE. With PAUSE, steps between nodes
  * take longer, like on a network; with TIMES, the time of all steps is printed on stderr. */
 #include <mpi.h>
 #include <stdio.h>

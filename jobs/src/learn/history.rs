@@ -198,8 +198,8 @@ impl Entry {
         Spent::new(&costs.into_iter().map(|(_, cost)| cost).collect::<Vec<Cost>>())
     }
 
-    /// When each run ended, and what it cost. Placements that were not compared on nodes of their shape are compared on
-    /// others.
+    /// The end and the cost of each run. A placement without runs to compare on nodes of its shape is compared on nodes of
+    /// other shapes.
     fn costs(&self) -> Vec<(u64, Cost)> {
         let cost = |at: usize| {
             let Past { seconds, units, order, .. } = &self.runs[at];

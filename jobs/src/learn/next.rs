@@ -32,7 +32,7 @@ impl Entry {
                 experience: &self.experience_with(others, kind, conditions.shape),
                 is_first_here: self.is_first_on(kind, conditions.shape),
                 spent: self.spent(others),
-                is_uncompared: self.spent(&[]).is_uncompared,
+                is_uncompared_here: self.spent(&[]).is_uncompared,
                 is_changed: false,
             };
             return policy::choose(&known, conditions);

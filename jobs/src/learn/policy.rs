@@ -61,7 +61,7 @@ pub(super) struct Known<'a> {
     /// The time that placements cost so far.
     pub(super) spent: Spent,
     /// True if one of the last placements with this number of processes was not compared.
-    pub(super) is_uncompared: bool,
+    pub(super) is_uncompared_here: bool,
     /// True if the times of placements have changed before these runs.
     pub(super) is_changed: bool,
 }
@@ -69,7 +69,7 @@ pub(super) struct Known<'a> {
 impl Known<'_> {
     /// True if an arm may run before the last placements of other kinds of work and numbers of processes are compared.
     fn may_try(&self, arm: usize) -> bool {
-        !self.spent.is_uncompared || (!self.is_uncompared && self.predicted[arm] >= SURE)
+        !self.spent.is_uncompared || (!self.is_uncompared_here && self.predicted[arm] >= SURE)
     }
 }
 
@@ -149,6 +149,7 @@ fn choose_without_own(known: &Known<'_>, here: &[Run], conditions: &Conditions) 
         .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
         .filter(|arm| beliefs[*arm].mean > LEAST);
     match ahead {
+        // It may be as slow as any: no run tells.
         Some(arm) if known.may_try(arm) && known.spent.allows(WORST.exp_m1()) => {
             Choice { arm, reason: Reason::Trial, best: 0, expected: 1.0 }
         }

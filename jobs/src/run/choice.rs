@@ -1,12 +1,11 @@
 //! Chooses the placement of a job on its nodes.
 
 use std::env;
-use std::time::SystemTime;
 
 use cartograph_core::machine::Machine;
 
 use super::candidates::Candidates;
-use super::learned::Lesson;
+use super::learned::{Lesson, now};
 use super::nodes::{Refusal, unchanged};
 use crate::learn::{Choice, Conditions, Entry, Guess, LEAST_PREDICTED, Reason};
 use crate::place::{Arm, Means};
@@ -112,9 +111,8 @@ pub(super) fn predict(
 /// True if little more time is left for the job than such jobs took.
 fn is_short(entry: &Entry, guess: &Guess) -> bool {
     let end = env::var("SLURM_JOB_END_TIME").ok().and_then(|text| text.parse::<f64>().ok());
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let (Some(end), Ok(now)) = (end, now) else { return false };
+    let Some(end) = end else { return false };
     let runs = entry.runs.iter().filter(|run| guess.kinds.contains(&run.kind));
     let longest = runs.map(|run| run.seconds).fold(0.0, f64::max);
-    end - now.as_secs_f64() < longest * MARGIN
+    now() as f64 + longest * MARGIN > end
 }

@@ -57,7 +57,7 @@ pub(super) fn unplaced(line: &Line, lesson: &mut Lesson) -> Start {
     start
 }
 
-/// The number of processes in the job's line, if it says so.
+/// The number of processes, if the job's line sets it.
 pub(super) fn asked(line: &Line) -> Option<u32> {
     line.processes().and_then(|count| u32::try_from(count).ok())
 }

@@ -159,7 +159,7 @@ impl Jobs<'_> {
             self.other = Some(noted.kind);
         }
         let (order, made_for, predicted) = match chosen {
-            // A predicted placement is one for what the job did.
+            // The placement of a first job was made for its own kind of work.
             Some((Placement { order, .. }, predicted)) if guess.kinds.is_empty() => {
                 (order, noted.kind, predicted)
             }

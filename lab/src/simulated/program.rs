@@ -36,7 +36,7 @@ pub struct Program {
     pub shapes: Vec<Shape>,
     /// True if no shape recurs.
     pub is_renewed: bool,
-    /// True if each shape is another number of processes, whose first job starts with what is known of the others.
+    /// True if each shape stands for a number of processes. The first job of each starts from the entries of the others.
     pub is_sized: bool,
     /// The number of jobs after which the program is built anew; 0 if it never is.
     pub builds: usize,

@@ -28,7 +28,7 @@ fn of(
             experience,
             is_first_here: true,
             spent,
-            is_uncompared: false,
+            is_uncompared_here: false,
             is_changed: false,
         },
         conditions,
@@ -140,7 +140,7 @@ fn what_was_faster_on_other_nodes_is_used_on_new_ones_at_once() {
                 is_check: true,
                 is_uncompared: false,
             }]),
-            is_uncompared: false,
+            is_uncompared_here: false,
             is_changed: false,
         };
         let choice = choose(&known, &conditions);
