@@ -284,5 +284,9 @@ fn rank_file_use(arm: &Arm, rank_file: &RankFile, ranks: &Path) -> String {
         true => "these nodes, which the rank file names",
         false => "this allocation",
     };
-    format!("written: {}\non {on}, run: {line}\n", ranks.display())
+    let hint = match placement.takes(ranks) {
+        true => "",
+        false => "(first move the file: the launcher misreads a path with \"pe\", a colon, a comma or a space)\n",
+    };
+    format!("written: {}\non {on}, run: {line}\n{hint}", ranks.display())
 }

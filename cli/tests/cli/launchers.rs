@@ -77,6 +77,8 @@ fn options_that_place_ranks_are_removed() {
             " --oversubscribe -n 16",
         ),
         (PRTERUN, format!("--bind-to numa --host {HOSTS} -n 16"), ".ranks --bind-to none --host"),
+        // The test's directory is named after Open MPI.
+        (PRTERUN, format!("--host {HOSTS} -n 16"), "misreads a path with \"pe\""),
         (PRTERUN, format!("--prtemca rmaps seq --host {HOSTS} -n 16"), " -n 16 PROGRAM"),
         (PRTERUN, format!("--map-by slot --host {HOSTS} -n 16"), "--map-by rankfile:file="),
         (PRTERUN, format!("--map-by ppr:4:node:PE=2 --host {HOSTS}"), "--map-by rankfile:file="),

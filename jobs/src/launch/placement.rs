@@ -1,6 +1,7 @@
 //! How a launcher places ranks, and the command line that does so.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use cartograph_core::launcher::format::Format;
 use cartograph_core::launcher::options::Role;
@@ -231,6 +232,13 @@ impl Placement {
     /// A placement by this launcher with nothing else that places ranks.
     pub const fn of(format: Format, kind: LauncherKind) -> Self {
         Self { format, kind, variables: Vec::new() }
+    }
+
+    /// True if the launcher takes a rank file of this name. PRRTE (3.0.2 to 4.1) takes any "pe" in the value of --map-by for
+    /// the modifier PE, beside which it refuses `--bind-to none`, and colons, commas and spaces for the ends of modifiers.
+    pub fn takes(&self, file: &Path) -> bool {
+        let name = file.to_string_lossy().to_ascii_lowercase();
+        self.kind != LauncherKind::Prterun || !(name.contains("pe") || name.contains([':', ',', ' ']))
     }
 
     /// The arguments that pass a rank file to the launcher, and its text.

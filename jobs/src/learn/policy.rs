@@ -178,10 +178,13 @@ fn is_due(runs: &[Run], seed: u64) -> bool {
     due.last().is_some_and(|at| since >= jobs - at)
 }
 
-/// The time that an arm loses at worst, as a fraction: one with little evidence may be far worse than it looks.
-fn worst(belief: &Belief) -> f64 {
-    let Belief { mean, deviation, .. } = *belief;
-    (-(mean - 2.0 * deviation).max(mean.min(-WORST))).exp_m1()
+/// The time that an arm loses at worst, as a fraction: one with little evidence may be far worse than it looks, and one
+/// that did not run as bad as any that was measured on other nodes or with other numbers of processes.
+fn worst(belief: &Belief, experience: &[(f64, f64)]) -> f64 {
+    let Belief { mean, deviation, runs, .. } = *belief;
+    let elsewhere = experience.iter().map(|(_, found)| found.ln()).fold(0.0, f64::min);
+    let least = (mean - 2.0 * deviation).max(mean.min(-WORST));
+    (-if runs == 0 { least.min(elsewhere) } else { least }).exp_m1()
 }
 
 /// The evidence, once the default order has run.
@@ -256,7 +259,7 @@ impl<'a> State<'a> {
         tried < MOST_TRIALS
             && gains > -ahead
             && known.may_try(arm)
-            && known.spent.allows(worst(&beliefs[arm]))
+            && known.spent.allows(worst(&beliefs[arm], known.experience))
             && self.risk(arm, LONG) <= TRIAL_RISK
     }
 

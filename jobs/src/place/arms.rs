@@ -2,13 +2,16 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::IntoRawFd;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use cartograph_core::launcher::{Format, LauncherKind};
 use cartograph_core::machine::Machine;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{self, Result};
+use crate::error::{self, Failure, Result};
 use crate::launch::binding::{self, Binding};
 use crate::launch::{Launch, Line, Placement, Places};
 use crate::learn::Gain;
@@ -248,7 +251,8 @@ impl Placer {
             _ => text,
         };
         error::write(file, &text)?;
-        let placed = line.placed(placement, file.as_os_str(), &text, arm.node_of.len());
+        let name = name_for(placement, file)?;
+        let placed = line.placed(placement, name.as_os_str(), &text, arm.node_of.len());
         let mut start = Start::of(Launch { mpi: self.launch.mpi.clone(), ..placed.into() });
         // Cray MPICH numbers processes anew, which stay where they are.
         if placement.format != Format::Cray {
@@ -302,6 +306,15 @@ impl Start {
             false => self.launch.under_exec(None, &options),
         }
     }
+}
+
+/// The name by which the launcher finds a file while this process lives: another than its own if the launcher misreads that.
+fn name_for(placement: &Placement, file: &Path) -> Result<PathBuf> {
+    if placement.takes(file) {
+        return Ok(file.to_owned());
+    }
+    let open = File::open(file).map_err(|error| Failure::new(format!("cannot read {}: {error}", file.display())))?;
+    Ok(format!("/proc/{}/fd/{}", process::id(), open.into_raw_fd()).into())
 }
 
 /// Open MPI 4's rank file with ranks on any core of their node, until they take their CPUs: it cannot bind no rank, and ends

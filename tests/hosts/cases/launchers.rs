@@ -23,7 +23,7 @@ const HYDRA: [&str; 11] = [
 ];
 
 /// Lines for Open MPI's launchers, perhaps behind variables.
-const OPENMPI: [&str; 29] = [
+const OPENMPI: [&str; 31] = [
     "-n 2",
     "--map-by slot -n 2",
     "--rankfile ranks -n 2",
@@ -47,6 +47,8 @@ const OPENMPI: [&str; 29] = [
     "--rankfile shared -n 2",
     "--map-by rankfile:file=shared:oversubscribe -n 2",
     "--bind-to none --map-by rankfile:file=shared -n 2",
+    "--bind-to none --map-by rankfile:file=opened -n 2",
+    "--bind-to core --map-by rankfile:file=opened -n 2",
     "--bind-to none --bind-to core -n 2",
     "--mca rmaps_base_n_pernode 2 --rankfile ranks -n 2",
     "--cpu-set 0,1 --map-by rankfile:file=ranks -n 2",
@@ -67,7 +69,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     };
     let ranks = format!("rank 0={here} slot=0\nrank 1={here} slot=1\n");
     let shared = format!("rank 0={here} slot=0-1\nrank 1={here} slot=0-1\n");
-    for (name, text) in [("hosts", hosts), ("ranks", ranks), ("shared", shared)] {
+    let opened = ranks.clone();
+    for (name, text) in [("hosts", hosts), ("ranks", ranks), ("opened", opened), ("shared", shared)]
+    {
         fs::write(session.work(name), text).map_err(|error| error.to_string())?;
     }
     let directory = session.work("");
