@@ -265,6 +265,16 @@ fn a_landing_runs_the_test_command_of_the_readme() {
     assert!(fs::read_to_string("README.md").unwrap().contains("\n    make test "));
 }
 
+#[test]
+fn every_message_has_a_page() {
+    let messages = &pages()["messages.md"];
+    let is_row = |line: &&str| line.starts_with("| ") && line.contains('`');
+    let rows: Vec<&str> = messages.lines().filter(is_row).collect();
+    assert!(rows.len() > 30, "{} messages", rows.len());
+    let alone: Vec<_> = rows.into_iter().filter(|row| links(row).is_empty()).collect();
+    assert!(alone.is_empty(), "{alone:#?}");
+}
+
 /// A newcomer can read them in an afternoon, each in some minutes. The tables of one page have all results of mappings.
 #[test]
 fn pages_are_short() {

@@ -3,7 +3,8 @@
  *
  *   nothing       descriptors   all file descriptors are open      limit    no more may be opened
  *   closed        all but stdin, stdout and stderr are closed      memory   256 KiB of address space are left
- *   chroot DIR    files are those of an empty directory            wait DIR until the file DIR/go is there */
+ *   chroot DIR    files are those of an empty directory            wait DIR until the file DIR/go is there
+ *   communicators KIB   so much address space is left, and all create some more communicators, as Cartograph does */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -25,16 +26,15 @@ static void need(int holds, const char *what)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void fill_memory(void)
+static void fill_memory(int kibibytes)
 {
-    enum { LEFT = 256 << 10 };
     struct rlimit limit;
     unsigned long pages;
     FILE *file = fopen("/proc/self/statm", "r");
     need(file && fscanf(file, "%lu", &pages) == 1, "statm");
     fclose(file);
     getrlimit(RLIMIT_AS, &limit);
-    limit.rlim_cur = pages * sysconf(_SC_PAGESIZE) + LEFT;
+    limit.rlim_cur = pages * sysconf(_SC_PAGESIZE) + ((rlim_t)kibibytes << 10);
     need(setrlimit(RLIMIT_AS, &limit) == 0, "setrlimit");
 }
 
@@ -52,7 +52,9 @@ static void exhaust(const char *what, const char *directory)
         limit.rlim_cur = 3;
         need(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
     } else if (!strcmp(what, "memory")) {
-        fill_memory();
+        fill_memory(256);
+    } else if (!strcmp(what, "communicators")) {
+        fill_memory(atoi(directory));
     } else if (!strcmp(what, "chroot")) {
         need(chroot(directory) == 0 && chdir("/") == 0, "chroot");
     }
@@ -111,6 +113,12 @@ int main(int argc, char **argv)
         sent[i] = 10 * rank + i;
     MPI_Neighbor_allgather(sent, 1, MPI_INT, got, 1, MPI_INT, grid);
     MPI_Cart_sub(grid, (int[]){ 0, 1 }, &row);
+    for (int i = 0; i < 3 && !strcmp(what, "communicators"); i++) {
+        MPI_Comm part, copy;
+        MPI_Comm_split(row, 0, 0, &part);
+        MPI_Comm_dup(part, &copy);
+        MPI_Cart_sub(grid, (int[]){ 1, 0 }, &part);
+    }
     MPI_Comm_free(&row);
     next = (rank + 1) % size;
     previous = (rank + size - 1) % size;

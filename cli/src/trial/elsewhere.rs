@@ -16,6 +16,9 @@ use crate::output::{self, Failure, Result};
 /// The number of orders that are tried.
 const ORDERS: u64 = 2;
 
+/// In PMI-2, processes share attributes of their node, which cannot be pretended.
+const ONE_NODE: &str = "all processes are on one node, and only relays can pretend others";
+
 /// A command that starts ranks on certain nodes, with a description.
 type Start = (String, Vec<OsString>);
 
@@ -68,11 +71,12 @@ fn starts(
     };
     let off = ["--reorder".into(), "off".into()];
     if names.len() < 2 {
-        // In PMI-2, processes share attributes of their node, which cannot be pretended.
-        let Means::Relays(version @ Version::One) = means else {
-            let why = "all processes are on one node, and only relays can pretend others";
-            return Ok(Err(why.to_owned()));
-        };
+        let Means::Relays(by) = means else { return Ok(Err(ONE_NODE.to_owned())) };
+        let (line, version) = *by;
+        if version != Version::One {
+            return Ok(Err(ONE_NODE.to_owned()));
+        }
+        let launch = Launch { mpi: launch.mpi.clone(), ..line.as_one().into() };
         let ranks = machine.ranks();
         let machine = Machine::blocks(&[ranks.div_ceil(2), ranks / 2]);
         let orders = (1..=ORDERS).map(|seed| moved(&machine, seed));
@@ -90,7 +94,7 @@ fn starts(
         }
         return Ok(Ok((starts, true)));
     }
-    let placer = Placer::new(launch.clone(), means, Some(places));
+    let placer = Placer::new(means, launch.mpi.clone(), Some(places));
     let mut starts = Vec::new();
     for seed in 1..=ORDERS {
         let order = format!("ranks on other nodes (order {seed})");

@@ -11,7 +11,6 @@ use std::collections::BTreeSet;
 use cartograph_core::engine::arguments::Function;
 use cartograph_jobs::launch::{Launch, printed};
 use cartograph_jobs::processes::job;
-use cartograph_jobs::program;
 use cartograph_jobs::store::{Key, Store};
 
 use crate::output::{self, Failure, Result};
@@ -37,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (launch, line) = Launch::read(&arguments.command, arguments.mpi.as_deref(), |launcher| {
         printed(launcher, job::ask)
     })?;
-    program::check(launch.program(), arguments.mpi.as_deref())?;
+    launch.check()?;
     job::end_jobs_when_interrupted();
     let key = Key::of(&launch, None).ok();
     let mut runs = TrialRuns::baseline(arguments, launch.clone())?;
@@ -57,7 +56,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let by_default = [Function::CartCreate, Function::GraphCreate];
     let is_known =
         moved.iter().any(|by| by_default.contains(by)) && (is_right || !arguments.always);
-    if let Some(key) = key.filter(|_| is_known) {
+    // `cartograph exec` starts single programs.
+    if let Some(key) = key.filter(|_| is_known && launch.programs.counts.is_empty()) {
         let follows = is_right && runs.setting.is_none();
         let kept = Store::open().and_then(|store| {
             let kept = store.judge(&key, follows);

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use cartograph_jobs::launch::{Launch, printed};
 use cartograph_jobs::processes::{Input, job};
-use cartograph_jobs::program;
 
 use crate::output::{self, Failure, Result};
 use recorded::Recorded;
@@ -45,10 +44,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(options.tolerance >= 0.0 && options.tolerance.is_finite()) {
         return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
-    let (launch, _) = Launch::read(&arguments.command, arguments.mpi.as_deref(), |launcher| {
+    let (launch, line) = Launch::read(&arguments.command, arguments.mpi.as_deref(), |launcher| {
         printed(launcher, job::ask)
     })?;
-    program::check(launch.program(), arguments.mpi.as_deref())?;
+    launch.check()?;
     let default = PathBuf::from(format!("{}.ranks", launch.name().to_string_lossy()));
     let file = arguments.rankfile.clone().unwrap_or(default);
     output::check_place(&file)?;
@@ -63,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         .map_err(|error| Failure::new(format!("cannot make a temporary directory: {error}")))?;
     let directory = temporary.path();
     let longest = Duration::from_secs(options.seconds);
-    let recorded = Recorded::of_run(launch, &input, longest, directory)?;
+    let recorded = Recorded::of_run((launch, line.ok()), &input, longest, directory)?;
     let (forecast, variants) = variants::choose(&recorded, arguments.devices, directory)?;
     let measured = match variants.len() {
         0 | 1 => None,

@@ -65,7 +65,9 @@ pub(super) fn write(
     output::print(&format!("{}\n", finding.words))?;
     if let Some((arm, start)) = finding.best {
         let mut words = String::new();
-        if let Some(rank_file) = &start.rank_file {
+        // A file of several programs stands in no line: the other command finds it.
+        let rank_file = start.rank_file.as_ref();
+        if let Some(rank_file) = rank_file.filter(|it| !it.line.programs.is_one) {
             output::write(file, &rank_file.text)?;
             words += &rank_file_use(arm, rank_file, file);
         }
@@ -279,14 +281,16 @@ fn rank_file_use(arm: &Arm, rank_file: &RankFile, ranks: &Path) -> String {
     let RankFile { line, placement, .. } = rank_file;
     let text = format!("$(cat {})", ranks.display());
     let line = line.placed(placement, ranks.as_os_str(), &text, arm.node_of.len());
-    let line = Line { program: vec!["PROGRAM".into()], ..line };
+    let line = Line { programs: line.programs.named("PROGRAM"), ..line };
     let on = match placement.format.takes_names() {
         true => "these nodes, which the rank file names",
         false => "this allocation",
     };
     let hint = match placement.takes(ranks) {
         true => "",
-        false => "(first move the file: the launcher misreads a path with \"pe\", a colon, a comma or a space)\n",
+        false => {
+            "(first move the file: the launcher misreads a path with \"pe\", a colon, a comma or a space)\n"
+        }
     };
     format!("written: {}\non {on}, run: {line}\n{hint}", ranks.display())
 }

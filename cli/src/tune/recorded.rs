@@ -36,12 +36,12 @@ pub(super) struct Recorded {
 impl Recorded {
     /// Runs the program in the default order, records what it sends, and prints the facts.
     pub(super) fn of_run(
-        launch: Launch,
+        (launch, line): (Launch, Option<Line>),
         input: &Input,
         longest: Duration,
         directory: &Path,
     ) -> Result<Self> {
-        let inputs = Inputs::of(launch.programs());
+        let inputs = Inputs::of(launch.programs.all());
         let directory = directory.join("run.traffic");
         let words = launch.under_exec(None, &["--record".into(), directory.clone().into()])?;
         let progress = Progress::of_run("recording a run");
@@ -70,13 +70,12 @@ impl Recorded {
             )));
         }
         let key = Key::of(&launch, None).ok();
-        let (count, mpi) = (launch.launcher.len(), &recording.mpi);
-        let line = Line::read(
-            &launch.baseline(),
-            Some(count),
-            |launcher| printed(launcher, job::ask),
-            Some(mpi),
-        );
+        let mpi = &recording.mpi;
+        let of_mpi = || {
+            let (words, count) = (launch.baseline(), launch.launcher.len());
+            Line::read(&words, Some(count), |launcher| printed(launcher, job::ask), Some(mpi))
+        };
+        let line = line.map_or_else(of_mpi, Ok);
         let launcher = line.as_ref().ok().map(|line| line.launcher.name);
         let means = line.map_err(|why| why.to_string()).and_then(|line| Means::of(&line, mpi));
         let recorded = Self { recording, machine, names, launch, launcher, means, key, inputs };

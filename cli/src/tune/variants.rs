@@ -49,7 +49,7 @@ pub(super) fn choose(
         others.truncate(MOST_VARIANTS);
         let is_asked = matches!(means, Means::Launcher(_)) && !others.is_empty();
         let own = if is_asked { Places::of_launch(launch) } else { None };
-        let placer = Placer::new(launch.clone(), means.clone(), own);
+        let placer = Placer::new(means.clone(), launch.mpi.clone(), own);
         variants.push((first, Ok(Start::of(launch.clone()))));
         for (number, arm) in (1..).zip(others) {
             let file = directory.join(format!("ranks-{number}"));

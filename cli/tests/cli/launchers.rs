@@ -96,7 +96,7 @@ fn options_that_place_ranks_are_removed() {
         (
             SRUN,
             "-n16 -N4 --distribution=cyclic".into(),
-            "srun --distribution=arbitrary -n16 -N4 PROGRAM",
+            "srun --distribution=arbitrary -n16 PROGRAM",
         ),
         (
             SRUN,

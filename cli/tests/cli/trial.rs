@@ -109,8 +109,9 @@ fn a_program_that_cannot_be_tried_is_reported_in_one_line() {
         cartograph(arguments).arg(&fine).fails(2, "put -- before");
     }
     for arguments in ["try -- mpiexec -n 1 a : -n 1 b", "try mpiexec -n 1 -- a : -n 1 b"] {
-        cartograph(arguments).fails(2, "several programs");
+        cartograph(arguments).fails(127, "program a not found");
     }
+    cartograph("try srun -n 1 a : -n 1 b").fails(2, "several programs");
     for arguments in ["try -- env -- nothing-like-it", "try env -- nothing-like-it"] {
         cartograph(arguments).fails(127, "program nothing-like-it not found");
     }

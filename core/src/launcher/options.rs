@@ -74,18 +74,23 @@ use Values::{Attached, None, One, Pair, Two};
 /// Options of Hydra, the launcher of MPICH and Intel MPI.
 pub(super) const HYDRA: &[Options] = &[
     options(Processes, One, "n np"),
-    options(Hosts, One, "hosts host f hostfile machinefile machine hosts-group"),
+    options(
+        Hosts,
+        One,
+        "hosts host f hostfile machinefile machine machines machinelist hostlist hosts-group",
+    ),
     options(Order, One, "rankmap order-nodes"),
     options(PerNode, One, "ppn perhost grr"),
     options(PerNode, None, "rr"),
     options(Programs, One, "configfile"),
-    options(Output, One, "outfile-pattern"),
+    options(Output, One, "outfile-pattern outfile"),
     options(Other, Pair, "genv env"),
     options(
         Other,
         One,
         "genvlist envlist wdir launcher bootstrap launcher-exec bootstrap-exec rmk topolib bind-to binding map-by membind \
-         cpu-bind demux iface prepend-pattern errfile-pattern nameserver localhost usize gpus-per-proc memory-alloc-kinds \
+         cpu-bind demux iface prepend-pattern errfile-pattern errfile output-from nameserver localhost usize g gpus-per-proc \
+         gpu-subdevs-per-proc memory-alloc-kinds \
          s gtool gtoolfile tune path arch umask bootstrap-exec-args branch-count tmpdir",
     ),
     options(Other, Attached, "trace t check_mpi"),
@@ -95,7 +100,7 @@ pub(super) const HYDRA: &[Options] = &[
         "genvnone genvall envnone envall enable-x disable-x verbose v info print-all-exitcodes profile prepend-rank l \
          prepend-timestamp disable-auto-cleanup cleanup disable-hostname-propagation pmi-port hybrid-hosts \
          skip-launch-node nolocal aps mps gdb gdb-args silent-abort print-rank-map prot ilp64 localroot noconf \
-         ordered-output help version V",
+         ordered-output debug report-bindings enable-auto-cleanup enable-hostname-propagation help version V",
     ),
 ];
 
@@ -151,7 +156,7 @@ pub(super) const PRTERUN: &[Options] = &[
         Other,
         One,
         "x am amca tune report-pid report-uri personality dvm dvm-uri pid namespace \
-         launch-agent max-vm-size tmpdir prefix pmix-prefix forward-signals xterm timeout spawn-timeout stdin \
+         launch-agent max-vm-size tmpdir prefix pmix-prefix app-pmix-prefix forward-signals xterm timeout spawn-timeout stdin \
          preload-files wd wdir path pset runtime-options rtos max-restarts with-ft initial-errhandler memory-alloc-kinds \
          arch file display display-topo stream-buffering keepalive gpu-support exec-agent",
     ),
@@ -161,7 +166,7 @@ pub(super) const PRTERUN: &[Options] = &[
         None,
         "V version v verbose q quiet p parseable parsable d debug-daemons debug-daemons-file leave-session-attached noprefix \
          allow-run-as-root report-child-jobs-separately stop-on-exec stop-in-init stop-in-app report-state-on-timeout \
-         get-stack-traces do-not-aggregate-help s preload-binary show-progress set-cwd-to-session-dir do-not-launch \
+         get-stack-traces no-aggregate-help hetero-nodes no-app-prefix display-devel-allocation s preload-binary show-progress set-cwd-to-session-dir do-not-launch \
          do-not-resolve enable-recovery disable-recovery continuous display-comm display-comm-finalize soft xml tag-output \
          timestamp-output merge-stderr-to-stdout display-devel-map report-bindings display-map display-allocation \
          oversubscribe nooversubscribe use-hwthread-cpus debug index-argv-by-rank",
@@ -174,7 +179,11 @@ pub(super) const SRUN: &[Options] = &[
     options(Hosts, One, "w nodelist F nodefile r relative"),
     options(Nodes, One, "N nodes"),
     options(Order, One, "m distribution"),
-    options(PerNode, One, "ntasks-per-node ntasks-per-socket ntasks-per-core ntasks-per-gpu"),
+    options(
+        PerNode,
+        One,
+        "ntasks-per-node tasks-per-node ntasks-per-socket ntasks-per-core ntasks-per-gpu ntasks-per-tres",
+    ),
     options(Programs, None, "multi-prog"),
     options(Management, One, "mpi"),
     options(Output, One, "o output"),
@@ -182,26 +191,26 @@ pub(super) const SRUN: &[Options] = &[
         Other,
         One,
         "A account accel-bind acctg-freq bb bbf bcast-exclude b begin D chdir cluster-constraint M clusters comment C \
-         constraint container container-id S core-spec cores-per-socket cpu-bind cpu-freq c cpus-per-task cpus-per-gpu \
+         constraint container container-id S core-spec cores-per-socket cpu-bind cpu_bind cpu-freq c cpus-per-task cpus-per-gpu \
          deadline delay-boot d dependency epilog e error x exclude export B extra-node-info extra gid gpu-bind gpu-freq G \
          gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint i input J job-name jobid L licenses \
-         mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus msg-timeout network open-mode \
+         mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus msg-timeout network open-mode pack-group \
          p partition power prefer priority profile prolog q qos reservation segment signal slurmd-debug \
          sockets-per-node switches task-epilog task-prolog thread-spec T threads threads-per-core t time time-min tmp \
-         tres-bind tres-per-task treewidth uid W wait wait-for-children wckey",
+         tres-bind tres-per-task treewidth uid W wait wckey",
     ),
     options(
         Other,
         Attached,
-        "bcast compress exclusive get-user-env I immediate k no-kill K kill-on-bad-exit nice oom-kill-step propagate pty \
-         resv-ports send-libs",
+        "bcast compress exclusive external-launcher get-user-env I immediate k no-kill K kill-on-bad-exit nice oom-kill-step propagate pty \
+         resv-ports send-libs x11",
     ),
     options(
         Other,
         None,
         "E preserve-env H hold l label O overcommit s oversubscribe overlap Q quiet u unbuffered v verbose X disable-status Z \
          no-allocate contiguous debugger-test exact external interactive quit-on-interrupt reboot spread-job test-only \
-         use-min-nodes whole V version h help usage",
+         stepmgr use-min-nodes wait-for-children whole V version h help usage",
     ),
 ];
 

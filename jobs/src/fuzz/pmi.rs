@@ -28,7 +28,7 @@ pub fn pmi(data: &[u8]) {
         let mapping = ("cmd=get key=PMI_process_mapping".into(), String::new());
         for version in [Version::One, Version::Two] {
             let (answers, placed) = (vec![mapping.clone()], placed.clone());
-            exchange(Agreement { version, answers, placed }, messages, false);
+            exchange(Agreement { version, answers, placed, number: None }, messages, false);
         }
     }
 }

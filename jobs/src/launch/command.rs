@@ -4,49 +4,28 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
-use super::line::{Line, Part, Unreadable};
+use super::line::{Line, Unreadable};
+use super::programs::Programs;
 use crate::error::{Cause, Failure, Result};
 use crate::pmi::Parts;
-use crate::program::{find_program, needs_mpi, own_path, program_at};
+use crate::program::{self, find_program, needs_mpi, own_path, program_at};
 
 /// A launcher's command.
 #[derive(Clone, Default)]
 pub struct Launch {
     /// The launcher and its options.
     pub launcher: Vec<OsString>,
-    /// The program with its wrappers, such as `numactl`, before it and its arguments after it.
-    pub program: Vec<OsString>,
-    /// The other programs of the job.
-    pub others: Vec<Part>,
-    /// The number of processes of each program, if there are several.
-    pub counts: Vec<usize>,
-    /// True if the launcher starts all programs as one, `cartograph exec`, which chooses by the rank.
-    pub is_one: bool,
+    /// The programs behind them.
+    pub programs: Programs,
     /// The MPI that the user names.
     pub mpi: Option<String>,
 }
 
 impl Launch {
-    /// Reads a command with one program, like [`Launch::read_all`].
-    pub fn read(
-        command: &[OsString],
-        mpi: Option<&str>,
-        prints: impl Fn(&OsStr) -> String,
-    ) -> Result<(Self, core::result::Result<Line, Unreadable>)> {
-        let several = || Err(Failure::usage(Unreadable::Several.to_string()));
-        if command.iter().any(|word| word == ":") {
-            return several();
-        }
-        match Self::read_all(command, mpi, prints)? {
-            (launch, _) if launch.is_one => several(),
-            read => Ok(read),
-        }
-    }
-
     /// Reads a command, as a line if its launcher is known. The program begins behind the options of a known launcher or,
     /// if one of these is unknown, behind `--` or with the first word that is linked with an MPI. `prints` is the output
     /// by which a launcher is recognized.
-    pub fn read_all(
+    pub fn read(
         command: &[OsString],
         mpi: Option<&str>,
         prints: impl Fn(&OsStr) -> String,
@@ -62,11 +41,14 @@ impl Launch {
         let launcher = command[..at].iter().filter(|word| *word != "--").cloned().collect();
         let own = line.clone().map(Self::from).unwrap_or_default();
         let mpi = mpi.map(str::to_owned);
-        let launch = match own.is_one {
+        let launch = match own.programs.is_one {
             true => Self { mpi, ..own },
-            false => Self { launcher, program: command[at..end].to_vec(), mpi, ..own },
+            false => {
+                let first = command[at..end].to_vec();
+                Self { launcher, programs: Programs { first, ..own.programs }, mpi }
+            }
         };
-        if launch.programs().any(|program| name(program) == "cartograph") {
+        if launch.programs.all().any(|program| name(program) == "cartograph") {
             return Err(Failure::usage(
                 "omit cartograph exec from the command; it is added automatically",
             ));
@@ -74,26 +56,34 @@ impl Launch {
         Ok((launch, line))
     }
 
-    /// The word that names the program, behind its wrappers.
-    pub fn program(&self) -> &OsStr {
-        program_word(&self.program)
-    }
-
     /// The name of the program's file.
     pub fn name(&self) -> &OsStr {
-        name(&self.program)
+        name(&self.programs.first)
     }
 
     /// The command as given by the user.
     pub fn baseline(&self) -> Vec<OsString> {
-        self.with_front(&[])
+        match &self.programs.file[..] {
+            [] => self.with_front(&[]),
+            file => [&self.launcher[..], file].concat(),
+        }
+    }
+
+    /// Explains why one of the programs cannot be run with the library.
+    ///
+    /// # Errors
+    ///
+    /// The reason.
+    pub fn check(&self) -> Result<()> {
+        let check = |program| program::check(program_word(program), self.mpi.as_deref());
+        self.programs.all().try_for_each(check)
     }
 
     /// The command with these words before each program.
-    fn with_front(&self, front: &[OsString]) -> Vec<OsString> {
-        let mut words = [&self.launcher[..], front, &self.program].concat();
-        for part in &self.others {
-            if self.is_one {
+    pub(super) fn with_front(&self, front: &[OsString]) -> Vec<OsString> {
+        let mut words = [&self.launcher[..], front, &self.programs.first].concat();
+        for part in &self.programs.others {
+            if self.programs.is_one {
                 words.extend_from_slice(&part.program);
             } else {
                 words.extend([&part.words(), front, &part.program].concat());
@@ -102,22 +92,19 @@ impl Launch {
         words
     }
 
-    /// All programs.
-    pub fn programs(&self) -> impl Iterator<Item = &[OsString]> {
-        std::iter::once(&*self.program).chain(self.others.iter().map(|part| &*part.program))
-    }
-
     /// The programs that `cartograph exec` chooses from, if they are started as one.
     fn parts(&self) -> Parts {
-        let words = self.programs().map(<[OsString]>::len);
-        Parts(self.counts.iter().zip(words).map(|(count, words)| [*count, words]).collect())
+        let words = self.programs.all().map(<[OsString]>::len);
+        Parts(
+            self.programs.counts.iter().zip(words).map(|(count, words)| [*count, words]).collect(),
+        )
     }
 
     /// The command line of `cartograph where`, with these options, in place of the program.
     pub(crate) fn of_places(&self, options: &[OsString]) -> Result<Vec<OsString>> {
         let own = [&[own()?, "where".into()], options].concat();
         let mut words = [&self.launcher[..], &own].concat();
-        for part in self.others.iter().filter(|_| !self.is_one) {
+        for part in self.programs.behind() {
             words.extend([part.words(), own.clone()].concat());
         }
         Ok(words)
@@ -134,7 +121,11 @@ impl Launch {
         /// as many arguments as `$0`.
         const WITHOUT: &str = r#"[ -x "$1" ] || shift "$0"; exec "$@""#;
         let exec = self.exec(None, options)?;
-        let shell = ["/bin/sh", "-c", WITHOUT].map(OsString::from);
+        let script = match self.programs.is_one {
+            false => WITHOUT.to_owned(),
+            true => format!(r#"[ -x "$1" ] && exec "$@"; shift "$0"; {}"#, self.parts().by_rank()),
+        };
+        let shell = ["/bin/sh", "-c", &script].map(OsString::from);
         Ok(self.with_front(&[&shell[..], &[exec.len().to_string().into()], &exec].concat()))
     }
 
@@ -143,7 +134,8 @@ impl Launch {
         let set = setting.map(|setting| ["env".into(), setting.into()]);
         let exec = [own()?, "exec".into()];
         let mpi = self.mpi.as_ref().map(|name| ["--mpi".into(), name.into()]);
-        let parts = self.is_one.then(|| ["--parts".into(), self.parts().to_string().into()]);
+        let parts =
+            self.programs.is_one.then(|| ["--parts".into(), self.parts().to_string().into()]);
         let [set, mpi, parts] =
             [&set, &mpi, &parts].map(|words| words.as_ref().map_or(&[][..], |words| words));
         Ok([set, &exec, mpi, options, parts].concat())
@@ -175,13 +167,13 @@ fn split(
     if end < command.len() || has_file {
         let line = if has_file { line.and_then(Line::with_file) } else { line };
         let line = line.map_err(|why| Failure::usage(why.to_string()))?;
-        line.programs().try_for_each(|program| find_program(&program[0]).map(drop))?;
-        return Ok((end.saturating_sub(line.program.len()), Ok(line)));
+        line.programs.all().try_for_each(|program| find_program(&program[0]).map(drop))?;
+        return Ok((end.saturating_sub(line.programs.first.len()), Ok(line)));
     }
     if let Ok(line) = &line
-        && find_program(&line.program[0]).is_ok()
+        && find_program(&line.programs.first[0]).is_ok()
     {
-        return Ok((end - line.program.len(), Ok(line.clone())));
+        return Ok((end - line.programs.first.len(), Ok(line.clone())));
     }
     let is_linked = |word: &OsString| find_program(word).is_ok_and(|program| needs_mpi(&program));
     let marked = command.iter().position(|word| word == "--").map(|at| at + 1);
@@ -232,8 +224,7 @@ fn own() -> Result<OsString> {
 impl From<Line> for Launch {
     fn from(line: Line) -> Self {
         let launcher = line.words();
-        let Line { program, others, counts, is_one, .. } = line;
-        Self { launcher, program, others, counts, is_one, mpi: None }
+        Self { launcher, programs: line.programs, mpi: None }
     }
 }
 

@@ -6,6 +6,9 @@ use std::fmt;
 use cartograph_core::launcher::options::{Options, Role, Values};
 use cartograph_core::launcher::table::{Launcher, LauncherKind, named};
 
+use super::programs::Programs;
+use crate::program::{is_wrapper, name};
+
 /// An option on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
@@ -19,15 +22,6 @@ pub struct Given {
     pub role: Role,
 }
 
-/// A program behind a colon.
-#[derive(Debug, Clone)]
-pub struct Part {
-    /// The launcher's options for it.
-    pub options: Vec<Given>,
-    /// The program, with its wrappers before it and its arguments after it.
-    pub program: Vec<OsString>,
-}
-
 /// The command line of a launcher.
 #[derive(Debug, Clone)]
 pub struct Line {
@@ -39,14 +33,8 @@ pub struct Line {
     pub start: Vec<OsString>,
     /// The options.
     pub options: Vec<Given>,
-    /// The program, with its wrappers before it and its arguments after it.
-    pub program: Vec<OsString>,
-    /// The other programs of the job.
-    pub others: Vec<Part>,
-    /// The number of processes of each program, if there are several.
-    pub counts: Vec<usize>,
-    /// True if the launcher starts all programs as one, `cartograph exec`, which chooses by the rank.
-    pub is_one: bool,
+    /// The programs behind them.
+    pub programs: Programs,
 }
 
 /// Why a line cannot be parsed.
@@ -76,7 +64,7 @@ pub enum Unreadable {
 }
 
 /// Open MPI's and PRRTE's parameters that map ranks to nodes.
-pub(super) const MAPPING: [&str; 15] = [
+pub(super) const MAPPING: [&str; 19] = [
     "rmaps",
     "rmaps_base_mapping_policy",
     "rmaps_base_ranking_policy",
@@ -90,6 +78,10 @@ pub(super) const MAPPING: [&str; 15] = [
     "rmaps_base_n_persocket",
     "rmaps_base_pattern",
     "rmaps_ppr_pattern",
+    "rmaps_ppr_pernode",
+    "rmaps_ppr_n_pernode",
+    "rmaps_ppr_n_persocket",
+    "rmaps_base_schedule_policy",
     "rmaps_base_cpus_per_proc",
     "rmaps_base_cpus_per_rank",
 ];
@@ -108,6 +100,7 @@ impl Line {
         prints: impl Fn(&OsStr) -> String,
         mpi: Option<&str>,
     ) -> Result<Self, Unreadable> {
+        let mut program = program;
         let mut parts = words.split(|word| word == ":");
         let words = parts.next().unwrap_or_default();
         let known = &words[..program.unwrap_or(words.len()).min(words.len())];
@@ -120,10 +113,7 @@ impl Line {
             before: words[..at].to_vec(),
             start: words[at..start].to_vec(),
             options: Vec::new(),
-            program: Vec::new(),
-            others: Vec::new(),
-            counts: Vec::new(),
-            is_one: false,
+            programs: Programs::default(),
         };
         let mut next = start;
         while next < known.len() {
@@ -142,6 +132,11 @@ impl Line {
                     return Err(Unreadable::Option(word.into_owned(), launcher.name));
                 }
                 (None, None) => break,
+                // It starts the program, and its options are not the launcher's.
+                (None, Some(_)) if is_wrapper(&name(&known[next])) => {
+                    program = Some(next);
+                    break;
+                }
                 // If the program is known, an unknown argument before it belongs to the previous option.
                 (None, Some(_)) => Given {
                     words: vec![known[next].clone()],
@@ -153,8 +148,8 @@ impl Line {
             next += given.words.len();
             line.options.push(given);
         }
-        line.program = words[program.unwrap_or(next).min(words.len())..].to_vec();
-        if line.program.is_empty() {
+        line.programs.first = words[program.unwrap_or(next).min(words.len())..].to_vec();
+        if line.programs.first.is_empty() {
             return Err(Unreadable::NoProgram(launcher.name));
         }
         line.with_others(parts)
@@ -168,7 +163,7 @@ impl Line {
 
     /// The number of processes, if options set it.
     pub fn processes(&self) -> Option<usize> {
-        match &self.counts[..] {
+        match &self.programs.counts[..] {
             [] => count(&self.options),
             counts => Some(counts.iter().sum()),
         }
@@ -211,7 +206,7 @@ impl Line {
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = super::Launch::from(self.clone()).baseline();
+        let words = super::Launch::from(self.clone()).with_front(&[]);
         f.write_str(&words.join(OsStr::new(" ")).to_string_lossy())
     }
 }
@@ -219,7 +214,7 @@ impl fmt::Display for Line {
 /// The number of processes that these options set.
 pub(super) fn count(options: &[Given]) -> Option<usize> {
     let given = options.iter().find(|given| given.role == Role::Processes)?;
-    given.value.as_ref()?.parse().ok()
+    given.value.as_ref()?.parse::<u32>().ok().map(|count| count as usize)
 }
 
 /// The index of a launcher's command, and of its first option.

@@ -18,7 +18,8 @@ mod tests;
 
 pub(crate) use command::program_word;
 pub use command::{Launch, printed};
-pub use line::{Given, Line, Part, Unreadable};
+pub use line::{Given, Line, Unreadable};
 pub use placement::{Obstacle, Passing, Placement};
 pub(crate) use places::LONGEST;
 pub use places::{Places, own_place};
+pub use programs::Programs;

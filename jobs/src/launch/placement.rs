@@ -47,7 +47,8 @@ pub struct Passing {
 }
 
 /// Options with files for the output and input of ranks, or with the ranks that read and write.
-const HYDRA_STREAMS: [&str; 3] = ["outfile-pattern", "errfile-pattern", "s"];
+const HYDRA_STREAMS: [&str; 6] =
+    ["outfile-pattern", "outfile", "errfile-pattern", "errfile", "output-from", "s"];
 const SRUN_STREAMS: [&str; 6] = ["o", "output", "e", "error", "i", "input"];
 
 /// The variables for these options of srun.
@@ -83,8 +84,8 @@ impl Line {
 
     /// True if processes know their ranks before MPI_Init, by which those of one file become their programs.
     pub(crate) fn knows_ranks(&self, environment: impl Fn(&str) -> Option<String>) -> bool {
-        let has_pmix = || self.management(environment).is_some_and(|set| set.starts_with("pmix"));
-        !self.is_one || has_pmix()
+        let set = || self.management(environment).unwrap_or_default();
+        !self.programs.is_one || set().starts_with("pmi")
     }
 
     /// The interface through which srun's processes learn their places, if an option or a variable sets it.
@@ -144,7 +145,7 @@ impl Line {
         let kind = self.launcher.kind;
         let format = match kind {
             // It numbers processes after they have become their programs.
-            _ if mpi.contains("CRAY MPICH") && !self.is_one => Format::Cray,
+            _ if mpi.contains("CRAY MPICH") && !self.programs.is_one => Format::Cray,
             LauncherKind::Orterun | LauncherKind::Prterun => Format::Openmpi,
             LauncherKind::Hydra | LauncherKind::IntelHydra => {
                 return Err(Obstacle::Port(self.launcher.name));
@@ -238,7 +239,8 @@ impl Placement {
     /// the modifier PE, beside which it refuses `--bind-to none`, and colons, commas and spaces for the ends of modifiers.
     pub fn takes(&self, file: &Path) -> bool {
         let name = file.to_string_lossy().to_ascii_lowercase();
-        self.kind != LauncherKind::Prterun || !(name.contains("pe") || name.contains([':', ',', ' ']))
+        self.kind != LauncherKind::Prterun
+            || !(name.contains("pe") || name.contains([':', ',', ' ']))
     }
 
     /// The arguments that pass a rank file to the launcher, and its text.
@@ -273,7 +275,8 @@ const fn replaces(format: Format, role: Role) -> bool {
     match role {
         Role::Order => true,
         Role::PerNode => matches!(format, Format::Openmpi | Format::Slurm),
-        Role::Hosts => matches!(format, Format::Slurm),
+        // Since 23.11, srun rejects a number of nodes as well: they are counted in the file.
+        Role::Hosts | Role::Nodes => matches!(format, Format::Slurm),
         _ => false,
     }
 }

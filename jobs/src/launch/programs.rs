@@ -6,11 +6,61 @@ use std::fs;
 use cartograph_core::launcher::options::Role;
 use cartograph_core::launcher::table::LauncherKind;
 
-use super::line::{Given, Line, Part, Unreadable, count, given};
+use super::line::{Given, Line, Unreadable, count, given};
 
 /// Options of Hydra that are for one program, though they are before the first. Intel MPI's has one more.
 const OF_ONE: [&str; 8] = ["env", "envlist", "envnone", "envall", "wdir", "path", "arch", "umask"];
 const OF_ONE_IN_INTEL: &str = "host";
+
+/// The programs of a job.
+#[derive(Debug, Clone, Default)]
+pub struct Programs {
+    /// The first, with its wrappers, such as `numactl`, before it and its arguments after it.
+    pub first: Vec<OsString>,
+    /// The others.
+    pub others: Vec<Part>,
+    /// The number of processes of each, if there are several.
+    pub counts: Vec<usize>,
+    /// True if the launcher starts all as one, `cartograph exec`, which chooses by the rank.
+    pub is_one: bool,
+    /// The user's words for all of them: srun's option and file.
+    pub file: Vec<OsString>,
+}
+
+/// A program behind a colon.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The launcher's options for it.
+    pub options: Vec<Given>,
+    /// The program, with its wrappers and arguments.
+    pub program: Vec<OsString>,
+}
+
+impl Programs {
+    /// One program, with its wrappers and arguments.
+    pub fn one(words: &[OsString]) -> Self {
+        Self { first: words.to_vec(), ..Self::default() }
+    }
+
+    /// The same with a word for each program.
+    #[must_use]
+    pub fn named(&self, word: &str) -> Self {
+        let mut named = self.clone();
+        named.first = vec![word.into()];
+        named.others.iter_mut().for_each(|part| part.program = vec![word.into()]);
+        named
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &[OsString]> {
+        std::iter::once(&*self.first).chain(self.others.iter().map(|part| &*part.program))
+    }
+
+    /// Those that the launcher starts behind the first.
+    pub(super) fn behind(&self) -> impl Iterator<Item = &Part> {
+        self.others.iter().filter(|_| !self.is_one)
+    }
+}
 
 impl Part {
     /// The words up to the program.
@@ -43,15 +93,15 @@ impl Line {
                 Some(word) if word.starts_with('-') => {
                     return Err(Unreadable::Option(word.into_owned(), launcher.name));
                 }
-                Some(_) => self.others.push(Part { options, program: rest.to_vec() }),
+                Some(_) => self.programs.others.push(Part { options, program: rest.to_vec() }),
             }
         }
-        if !self.others.is_empty() {
+        if !self.programs.others.is_empty() {
             self.check_options()?;
-            let all =
-                std::iter::once(&self.options).chain(self.others.iter().map(|part| &part.options));
+            let others = self.programs.others.iter().map(|part| &part.options);
+            let all = std::iter::once(&self.options).chain(others);
             let counts: Option<Vec<usize>> = all.map(|options| count(options)).collect();
-            self.counts = counts.ok_or(Unreadable::Uncounted)?;
+            self.programs.counts = counts.ok_or(Unreadable::Uncounted)?;
         }
         Ok(self)
     }
@@ -65,16 +115,17 @@ impl Line {
         if self.launcher.kind != LauncherKind::Srun {
             return Err(Unreadable::Several);
         }
-        let [file] = &self.program[..] else { return Err(Unreadable::File) };
+        let [file] = &self.programs.first[..] else { return Err(Unreadable::File) };
         let text = fs::read_to_string(file).map_err(|_| Unreadable::File)?;
         let all = count(&self.options).ok_or(Unreadable::Uncounted)?;
         let programs = programs(&text, all).ok_or(Unreadable::File)?;
         self.options.retain(|given| given.role != Role::Programs);
         let (counts, programs): (Vec<usize>, Vec<Vec<OsString>>) = programs.into_iter().unzip();
         let mut programs = programs.into_iter();
-        self.program = programs.next().ok_or(Unreadable::File)?;
-        self.others = programs.map(|program| Part { options: Vec::new(), program }).collect();
-        (self.counts, self.is_one) = (counts, true);
+        let first = programs.next().ok_or(Unreadable::File)?;
+        let others = programs.map(|program| Part { options: Vec::new(), program }).collect();
+        let file = ["--multi-prog".into(), file.clone()].to_vec();
+        self.programs = Programs { first, others, counts, is_one: true, file };
         Ok(self)
     }
 
@@ -97,7 +148,7 @@ impl Line {
                 are_shared && OF_ONE.contains(&name) || is_intel && name == OF_ONE_IN_INTEL
             })
         };
-        let mut others = self.others.iter().flat_map(|part| &part.options);
+        let mut others = self.programs.others.iter().flat_map(|part| &part.options);
         match others.find(is_wrong).or_else(|| self.options.iter().find(is_of_one)) {
             Some(given) => {
                 let shown = given.words.join(OsStr::new(" "));
@@ -107,22 +158,18 @@ impl Line {
         }
     }
 
-    /// All programs.
-    pub fn programs(&self) -> impl Iterator<Item = &[OsString]> {
-        std::iter::once(&*self.program).chain(self.others.iter().map(|part| &*part.program))
-    }
-
     /// The words of this line without its programs.
     pub fn without_programs(&self) -> Vec<OsString> {
-        self.words().into_iter().chain(self.others.iter().flat_map(Part::words)).collect()
+        self.words().into_iter().chain(self.programs.others.iter().flat_map(Part::words)).collect()
     }
 
     /// This line, but with all programs started as one.
     #[must_use]
     pub fn as_one(&self) -> Self {
         let mut line = self.clone();
-        if let Some(all) = self.processes().filter(|_| !self.others.is_empty()) {
-            line.is_one = true;
+        let are_several = !self.programs.others.is_empty() && !self.programs.is_one;
+        if let Some(all) = self.processes().filter(|_| are_several) {
+            line.programs.is_one = true;
             let numbers = line.options.iter_mut().filter(|given| given.role == Role::Processes);
             numbers.for_each(|given| given.words = ["-n".into(), all.to_string().into()].to_vec());
         }
@@ -130,11 +177,14 @@ impl Line {
     }
 }
 
+/// A file with more programs is not read: their words would stand in one command.
+const MOST_PROGRAMS: usize = 64;
+
 /// The programs in a file for `srun --multi-prog`, each with its number of processes; `None` unless they are for all ranks
-/// in their order, and their words are plain.
+/// in their order, and their words are plain. Only ASCII's white space ends words.
 fn programs(text: &str, all: usize) -> Option<Vec<(usize, Vec<OsString>)>> {
     let lines =
-        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        text.lines().map(str::trim_ascii).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut next = 0;
     let mut programs = Vec::new();
     for line in lines {
@@ -142,7 +192,7 @@ fn programs(text: &str, all: usize) -> Option<Vec<(usize, Vec<OsString>)>> {
         if line.contains(['\'', '"', '\\', '%']) {
             return None;
         }
-        let mut words = line.split_whitespace();
+        let mut words = line.split_ascii_whitespace();
         let ranks = words.next()?;
         let (first, last) = match ranks {
             "*" => (next, all.checked_sub(1)?),
@@ -155,10 +205,10 @@ fn programs(text: &str, all: usize) -> Option<Vec<(usize, Vec<OsString>)>> {
         if first != next || last < first || program.is_empty() {
             return None;
         }
-        next = last + 1;
+        next = last.checked_add(1)?;
         programs.push((next - first, program));
     }
-    (next == all).then_some(programs)
+    (next == all && programs.len() <= MOST_PROGRAMS).then_some(programs)
 }
 
 #[cfg(test)]

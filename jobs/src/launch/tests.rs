@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 
 use cartograph_core::launcher::options::Role;
 
+use super::Launch;
 use super::line::{Line, Unreadable};
 
 fn words(text: &str) -> Vec<OsString> {
@@ -66,7 +67,7 @@ fn the_program_is_behind_the_options() {
     ] {
         let (before, program) = text.split_once('|').unwrap();
         let line = read(&text.replace('|', ""), mpi).unwrap();
-        assert_eq!(line.program, words(program), "{text}");
+        assert_eq!(line.programs.first, words(program), "{text}");
         assert_eq!(line.words(), words(&before.replace(" -- ", "")), "{text}");
     }
     assert_eq!(read("env -n 3 ./app", "").unwrap_err(), Unreadable::NoLauncher);
@@ -78,6 +79,10 @@ fn the_program_is_behind_the_options() {
     let known = words("mpirun --new 3 -n 4 ./app");
     let line = Line::read(&known, Some(5), |_| String::new(), Some(ORTE)).unwrap();
     assert_eq!((line.words(), line.processes()), (known[..5].to_vec(), Some(4)));
+    // But the options of a wrapper are its own.
+    let known = words("mpirun --new 3 -n 4 numactl -N 0 ./app");
+    let line = Line::read(&known, Some(8), |_| String::new(), Some(PRTE)).unwrap();
+    assert_eq!((line.words(), line.programs.first), (known[..5].to_vec(), known[5..].to_vec()));
 }
 
 #[test]
@@ -139,7 +144,7 @@ fn options_of_placement_are_removed() {
         (
             PRTE,
             "time srun -N2 --ntasks-per-node=4 -m cyclic -w a,b ./app",
-            "time env SLURM_HOSTFILE=F srun --distribution=arbitrary -n 8 -N2 ./app",
+            "time env SLURM_HOSTFILE=F srun --distribution=arbitrary -n 8 ./app",
         ),
         (
             CRAY,
@@ -187,8 +192,11 @@ fn obstacles_to_a_placement_are_named() {
 fn several_programs_are_read_with_their_numbers_of_processes() {
     let text = "mpirun --host a:4,b:4 -n 2 -x A=1 ./a -n 7 : -x B -np 6 numactl -l ./b";
     let line = read(text, PRTE).unwrap();
-    assert_eq!((line.processes(), &line.counts[..]), (Some(8), &[2, 6][..]));
-    assert_eq!(line.programs().collect::<Vec<_>>(), [words("./a -n 7"), words("numactl -l ./b")]);
+    assert_eq!((line.processes(), &line.programs.counts[..]), (Some(8), &[2, 6][..]));
+    assert_eq!(
+        line.programs.all().collect::<Vec<_>>(),
+        [words("./a -n 7"), words("numactl -l ./b")]
+    );
     let without = "mpirun --host a:4,b:4 -n 2 -x A=1 : -x B -np 6";
     assert_eq!(line.without_programs(), words(without));
     // The rank file numbers the ranks of all programs.
@@ -203,9 +211,12 @@ fn several_programs_are_read_with_their_numbers_of_processes() {
     let line = read(&format!("srun -n 8 --multi-prog -l {}", file.path().display()), "").unwrap();
     let line = line.with_file().unwrap();
     assert_eq!(
-        (line.to_string().as_str(), &line.counts[..]),
+        (line.to_string().as_str(), &line.programs.counts[..]),
         ("srun -n 8 -l ./a x ./b", &[2, 6][..])
     );
+    let bare = words(&format!("srun -n 8 -l --multi-prog {}", file.path().display()));
+    assert_eq!(Launch::from(line.clone()).baseline(), bare);
+    assert_eq!(line.as_one().words(), words("srun -n 8 -l"));
     // With relays, a process may become any of them.
     let line = read("mpiexec -hosts a,b -n 2 ./a x : -n 6 ./b", HYDRA4).unwrap();
     assert_eq!(line.as_one().to_string(), "mpiexec -hosts a,b -n 8 ./a x ./b");

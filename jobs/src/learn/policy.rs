@@ -178,13 +178,12 @@ fn is_due(runs: &[Run], seed: u64) -> bool {
     due.last().is_some_and(|at| since >= jobs - at)
 }
 
-/// The time that an arm loses at worst, as a fraction: one with little evidence may be far worse than it looks, and one
-/// that did not run as bad as any that was measured on other nodes or with other numbers of processes.
-fn worst(belief: &Belief, experience: &[(f64, f64)]) -> f64 {
+/// The time that an arm loses at worst, as a fraction: one with little evidence may be far worse than it looks. One that did
+/// not run may be as bad as any if another placement, or its first run with this number of processes, was slower.
+fn worst(belief: &Belief, is_doubted: bool) -> f64 {
     let Belief { mean, deviation, runs, .. } = *belief;
-    let elsewhere = experience.iter().map(|(_, found)| found.ln()).fold(0.0, f64::min);
-    let least = (mean - 2.0 * deviation).max(mean.min(-WORST));
-    (-if runs == 0 { least.min(elsewhere) } else { least }).exp_m1()
+    let known = if runs == 0 && is_doubted { -WORST } else { mean - 2.0 * deviation };
+    (-known.max(mean.min(-WORST))).exp_m1()
 }
 
 /// The evidence, once the default order has run.
@@ -259,7 +258,7 @@ impl<'a> State<'a> {
         tried < MOST_TRIALS
             && gains > -ahead
             && known.may_try(arm)
-            && known.spent.allows(worst(&beliefs[arm], known.experience))
+            && known.spent.allows(worst(&beliefs[arm], known.spent.has_lost(LEAST)))
             && self.risk(arm, LONG) <= TRIAL_RISK
     }
 

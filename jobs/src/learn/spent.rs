@@ -55,6 +55,11 @@ impl Spent {
         }
     }
 
+    /// True if slower placements cost more than this fraction of the longest job.
+    pub(super) fn has_lost(&self, part: f64) -> bool {
+        self.lost > part * self.longest
+    }
+
     /// True if a job may be slower than in the default order by this fraction, even if it is as long as the longest so
     /// far.
     pub(super) fn allows(&self, slower: f64) -> bool {

@@ -26,8 +26,8 @@ const FEWER_BYTES: f64 = 0.95;
 pub enum Means {
     /// The launcher of this command line places them with a rank file.
     Launcher(Box<(Line, Placement)>),
-    /// Relays give processes other ranks than the launcher, with which they speak this version of PMI.
-    Relays(Version),
+    /// Relays give processes other ranks than the launcher of this command line, with which they speak this version of PMI.
+    Relays(Box<(Line, Version)>),
 }
 
 impl Means {
@@ -40,10 +40,9 @@ impl Means {
         let variable = |name: &str| env::var(name).ok();
         if line.takes_relays(variable) {
             let is_srun = line.launcher.kind == LauncherKind::Srun;
-            return match line.check_streams(variable) {
-                Ok(()) => Ok(Self::Relays(if is_srun { Version::Two } else { Version::One })),
-                Err(why) => Err(why.to_string()),
-            };
+            line.check_streams(variable).map_err(|why| why.to_string())?;
+            let version = if is_srun { Version::Two } else { Version::One };
+            return Ok(Self::Relays(Box::new((line.clone(), version))));
         }
         let placement = line.placement(mpi, variable);
         let placement = placement.map_err(|why| why.to_string())?;
@@ -173,8 +172,9 @@ pub fn relay_options(version: Version, file: &Path) -> [OsString; 4] {
 
 /// Starts a command in different placements.
 pub struct Placer {
-    launch: Launch,
     means: Means,
+    /// The MPI that the user names.
+    mpi: Option<String>,
     /// The places in the default order, whose CPUs ranks take if a launcher places them.
     own: Option<Places>,
 }
@@ -203,8 +203,8 @@ pub struct RankFile {
 
 impl Placer {
     /// Starts a command by these means, from these places in the default order.
-    pub fn new(launch: Launch, means: Means, own: Option<Places>) -> Self {
-        Self { launch, means, own }
+    pub fn new(means: Means, mpi: Option<String>, own: Option<Places>) -> Self {
+        Self { means, mpi, own }
     }
 
     /// The start of a job in a placement on nodes with these names, with a file of this name for its rank file or the
@@ -217,17 +217,22 @@ impl Placer {
         file: &Path,
     ) -> Result<core::result::Result<Start, String>> {
         match &self.means {
-            Means::Relays(version) => {
+            Means::Relays(by) => {
                 let Some(order) = order(machine, &arm.node_of) else {
                     return Ok(Err("a node has too few processes for it".to_owned()));
                 };
                 error::write(file, &order.text())?;
-                let mut start = Start::of(self.launch.clone());
-                start.options.extend(relay_options(*version, file));
+                let mut start = Start::of(self.launch(by.0.as_one()));
+                start.options.extend(relay_options(by.1, file));
                 Ok(Ok(start))
             }
             Means::Launcher(by) => self.with_rank_file(by, arm, names, file),
         }
+    }
+
+    /// The command of a line.
+    fn launch(&self, line: Line) -> Launch {
+        Launch { mpi: self.mpi.clone(), ..line.into() }
     }
 
     /// The same by the launcher.
@@ -253,7 +258,7 @@ impl Placer {
         error::write(file, &text)?;
         let name = name_for(placement, file)?;
         let placed = line.placed(placement, name.as_os_str(), &text, arm.node_of.len());
-        let mut start = Start::of(Launch { mpi: self.launch.mpi.clone(), ..placed.into() });
+        let mut start = Start::of(self.launch(placed));
         // Cray MPICH numbers processes anew, which stay where they are.
         if placement.format != Format::Cray {
             let Some(binding) = own.binding(&arm.node_of, names) else {
@@ -313,7 +318,8 @@ fn name_for(placement: &Placement, file: &Path) -> Result<PathBuf> {
     if placement.takes(file) {
         return Ok(file.to_owned());
     }
-    let open = File::open(file).map_err(|error| Failure::new(format!("cannot read {}: {error}", file.display())))?;
+    let open = File::open(file)
+        .map_err(|error| Failure::new(format!("cannot read {}: {error}", file.display())))?;
     Ok(format!("/proc/{}/fd/{}", process::id(), open.into_raw_fd()).into())
 }
 
@@ -330,9 +336,20 @@ fn on_any_core(text: &str, cores: usize) -> String {
 /// Open MPI's launcher as the means.
 #[cfg(test)]
 pub(crate) fn by_launcher() -> Means {
-    let words = ["prterun", "-n", "4", "./app"].map(OsString::from);
-    let line = Line::read(&words, None, |_| String::new(), None).unwrap();
-    Means::of(&line, "Open MPI v5.0.2").map_err(|why| panic!("{why}")).unwrap()
+    means_of("prterun -n 4 ./app", "Open MPI v5.0.2")
+}
+
+/// Relays as the means.
+#[cfg(test)]
+pub(crate) fn by_relays() -> Means {
+    means_of("mpiexec.hydra -n 4 ./app", "MPICH Version: 4.0.2")
+}
+
+#[cfg(test)]
+fn means_of(line: &str, mpi: &str) -> Means {
+    let words: Vec<_> = line.split(' ').map(OsString::from).collect();
+    let line = Line::read(&words, None, |_| String::new(), Some(mpi)).unwrap();
+    Means::of(&line, mpi).map_err(|why| panic!("{why}")).unwrap()
 }
 
 #[cfg(test)]

@@ -55,8 +55,7 @@ fn is_right(arm: &Arm, machine: &Machine) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::by_launcher;
-    use crate::pmi::Version;
+    use crate::place::{by_launcher, by_relays};
 
     #[test]
     fn placements_are_searched_for_once_per_traffic_nodes_means_and_devices() {
@@ -88,7 +87,7 @@ mod tests {
         assert!(searched(&traffic, &machine, launcher));
         assert!(!searched(&traffic, &machine, launcher));
         assert!(searched(&traffic, &Machine::from_ids(&[0, 1, 0, 1]), launcher));
-        assert!(searched(&traffic, &machine, &Means::Relays(Version::One)));
+        assert!(searched(&traffic, &machine, &by_relays()));
         assert!(searched_for(&traffic, &machine, launcher, 2));
         let mut other = Traffic::default();
         other.network = Some((1e-6, 1e9));

@@ -4,7 +4,7 @@ mod arms;
 mod choose;
 mod forecasts;
 
-#[cfg(test)]
-pub(crate) use arms::by_launcher;
 pub use arms::{Arm, Means, Placer, RankFile, Start, faster, order, relay_options};
+#[cfg(test)]
+pub(crate) use arms::{by_launcher, by_relays};
 pub(crate) use choose::{traffic, worth_trying};

@@ -91,6 +91,8 @@ pub struct Agreement {
     pub answers: Vec<(String, String)>,
     /// The order in which ranks are placed; `None` if they stay.
     pub placed: Option<Placed>,
+    /// The number of the program, if the launcher started several as one.
+    pub number: Option<usize>,
 }
 
 /// The placement that all processes agreed on.
@@ -110,6 +112,7 @@ impl Agreement {
     /// Tells the program its number among those of the job, which the launcher started as one. Slurm's `pmi2` numbers none.
     pub(super) fn runs(&mut self, number: usize) {
         if self.version == Version::One {
+            self.number = Some(number);
             let answer = format!("cmd=appnum rc=0 appnum={number}");
             self.answers.push(("cmd=get_appnum".into(), answer));
         }

@@ -30,6 +30,18 @@ impl Parts {
         })
     }
 
+    /// A shell's script that becomes the program of the process's rank in Slurm, with all words as its arguments.
+    pub(crate) fn by_rank(&self) -> String {
+        let (mut ranks, mut before) = (0, 0);
+        let part = |[processes, words]: &[usize; 2]| {
+            ranks += processes;
+            let own = (before..before + words).map(|at| format!(" \"${{{}}}\"", at + 1));
+            before += words;
+            format!("[ \"$SLURM_PROCID\" -ge {ranks} ] || exec{}\n", own.collect::<String>())
+        };
+        self.0.iter().map(part).collect()
+    }
+
     /// The words of the program of this number, among those of all.
     pub fn words<'a>(&self, number: usize, all: &'a [OsString]) -> Option<&'a [OsString]> {
         let start: usize = self.0.get(..number)?.iter().map(|[_, words]| words).sum();
@@ -56,6 +68,13 @@ mod tests {
         let of = |rank| Some(parts.words(parts.of_rank(rank)?, &words)?.to_vec());
         assert_eq!([0, 1].map(of), [Some(words[..2].to_vec()), Some(words[..2].to_vec())]);
         assert_eq!([2, 3].map(of), [Some(words[2..].to_vec()), None]);
+        let run = |rank: &str| {
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", &parts.by_rank(), "0", "echo", "x y", "pwd"]);
+            let output = shell.env("SLURM_PROCID", rank).current_dir("/").output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        assert_eq!(["0", "1", "2"].map(run), ["x y\n", "x y\n", "/\n"]);
         // More words than there are.
         let parts = Parts::parse("1:2,1:2").unwrap();
         assert_eq!(parts.words(1, &words), None);

@@ -214,8 +214,15 @@ impl Relay {
         self.pass(End::Program, &message);
     }
 
-    /// An answer with the program's ranks, if that differs.
+    /// An answer with the program's ranks and number, if that differs.
     fn translate_answer(&self, format: Format, text: &str) -> Option<String> {
+        let is_full = value(format, text, "cmd") == Some("fullinit-response");
+        let number = self.agreement.number.filter(|_| is_full);
+        let numbered = number.map(|number| with(format, text, "appnum", &number.to_string()));
+        self.with_ranks(format, numbered.as_deref().unwrap_or(text)).or(numbered)
+    }
+
+    fn with_ranks(&self, format: Format, text: &str) -> Option<String> {
         let Placed { order, mapping, longest, .. } = self.agreement.placed.as_ref()?;
         let new = |rank: u32| order.new_ranks.get(rank as usize).copied();
         match (format, value(format, text, "cmd")?) {

@@ -58,7 +58,7 @@ impl Job {
             Ok(line) => line,
             Err(why) => return unchanged(name(command), format!("{why}; the job ran unchanged")),
         };
-        let name = line.programs().map(name).collect::<Vec<_>>().join(" : ");
+        let name = line.programs.all().map(name).collect::<Vec<_>>().join(" : ");
         match lesson(request, &line, &name, store, around) {
             Err(why) => unchanged(name, why),
             Ok((start, lesson)) => match recorded(&start, &lesson) {
@@ -100,10 +100,10 @@ fn line(
     around: &impl Surroundings,
 ) -> Result<Line, String> {
     let prints = |launcher: &OsStr| kept_output(launcher, store, around);
-    let (_, line) = Launch::read_all(command, None, prints).map_err(|failure| failure.text)?;
+    let (_, line) = Launch::read(command, None, prints).map_err(|failure| failure.text)?;
     let line = line.map_err(|why| why.to_string())?;
     if !line.knows_ranks(|name| env::var(name).ok()) {
-        return Err("srun places several programs only with --mpi=pmix".into());
+        return Err("srun places several programs only with --mpi=pmix or pmi2".into());
     }
     // Relays need not know the nodes before the job.
     let asks = !line.takes_relays(|name| env::var(name).ok());
@@ -181,7 +181,7 @@ fn lesson(
         Err(Refusal::Because(why)) => return Err(why),
         Ok(None) => Start::of(line.clone().into()),
         Ok(Some((arm, means))) => {
-            let start = job.placed(line, &arm, means, &lesson, around)?;
+            let start = job.placed(&arm, means, &lesson, around)?;
             lesson.arm = Some(arm);
             start
         }
@@ -249,7 +249,7 @@ fn empty(
     store: Result<Store, String>,
     around: &impl Surroundings,
 ) -> Result<Lesson, String> {
-    let mut programs = line.programs().map(program_word);
+    let mut programs = line.programs.all().map(program_word);
     let checked = programs.try_for_each(|program| around.check_recorder(program));
     checked.map_err(|failure| unchanged(&failure.text))?;
     let store = store.map_err(|why| unchanged(&why))?;
@@ -269,7 +269,7 @@ fn empty(
         others: Vec::new(),
         reason: Reason::Best,
         trial: None,
-        inputs: Inputs::of(line.programs()),
+        inputs: Inputs::of(line.programs.all()),
         program: String::new(),
         keeps_calls: true,
         has_candidates: true,

@@ -77,7 +77,7 @@ impl Nodes {
         let own = match kept.own() {
             Some(own) => own.clone(),
             None => {
-                let mut programs = line.programs().map(program_word);
+                let mut programs = line.programs.all().map(program_word);
                 let checked = programs.try_for_each(program::check_mpi);
                 checked.map_err(|failure| unchanged(&failure.text))?;
                 // Even for the first job: if nodes lack this command, the job must not be started through it.
@@ -114,14 +114,13 @@ impl Nodes {
     /// Why the job runs unchanged.
     pub(super) fn placed(
         &mut self,
-        line: &Line,
         arm: &Arm,
         means: Means,
         lesson: &Lesson,
         around: &impl Surroundings,
     ) -> Result<Start, String> {
         let file = lesson.placement_file();
-        let placer = Placer::new(line.clone().into(), means, Some(self.own.clone()));
+        let placer = Placer::new(means, None, Some(self.own.clone()));
         let start = placer.start(arm, &self.machine, &self.names, &file);
         let start = start.map_err(|failure| failure.text).and_then(|start| start);
         let start = start.map_err(|why| unchanged(&why))?;

@@ -40,7 +40,7 @@ pub(super) fn start(
     };
     let Some(((arm, means), machine)) = chosen else { return Ok(unplaced(line, lesson)) };
     let file = lesson.placement_file();
-    let placer = Placer::new(line.as_one().into(), means, None);
+    let placer = Placer::new(means, None, None);
     let placed = placer.start(&arm, &machine, &[], &file);
     let placed = placed.map_err(|failure| failure.text).and_then(|start| start);
     let start = placed.map_err(|why| Refusal::Because(unchanged(&why)))?;

@@ -57,7 +57,7 @@ impl Key {
     ///
     /// Why the program cannot be told from others.
     pub fn of(launch: &Launch, name: Option<&str>) -> Result<Self, Unidentified> {
-        let found = Found::of(&launch.program)?;
+        let found = Found::of(&launch.programs.first)?;
         // If the MPI's library is unknown, the launcher stands for the MPI.
         let is_launcher = |word: &&OsString| named(&word.to_string_lossy()).next().is_some();
         let launcher = || launch.launcher.iter().find(is_launcher).or(launch.launcher.first());
@@ -65,14 +65,14 @@ impl Key {
         let mpi = mpi.ok_or(Unidentified::Unreadable)?;
         let mpi = digest(fs::canonicalize(&mpi).unwrap_or(mpi).as_os_str().as_encoded_bytes());
         if let Some(name) = name {
-            let build = digest(numbered(name, &launch.counts).as_bytes());
-            let is_named = launch.counts.is_empty();
+            let build = digest(numbered(name, &launch.programs.counts).as_bytes());
+            let is_named = launch.programs.counts.is_empty();
             return Ok(Self { program: printable(name), build, mpi, is_named, place: build });
         }
-        let Identity { name, build, is_named, place } = match &launch.counts[..] {
+        let Identity { name, build, is_named, place } = match &launch.programs.counts[..] {
             [] => found.identity?,
             counts => {
-                let all = launch.programs().map(|program| Found::of(program)?.identity);
+                let all = launch.programs.all().map(|program| Found::of(program)?.identity);
                 Identity::of_all(&all.collect::<Result<Vec<_>, _>>()?, counts)
             }
         };
@@ -115,7 +115,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::launch::Line;
+    use crate::launch::{Line, Programs};
 
     #[test]
     fn a_program_is_known_though_the_loader_does_not_find_its_mpi() {
@@ -135,8 +135,8 @@ mod tests {
         let variable = format!("LD_LIBRARY_PATH={}", directory.path().display());
         let words = ["env".into(), variable.into(), program.clone().into_os_string()];
         assert_eq!((linked_mpi(&program), program_at(&words)), (None, Some(2)));
-        let launch =
-            Launch { launcher: vec!["sh".into()], program: words.to_vec(), ..Launch::default() };
+        let programs = Programs::one(&words);
+        let launch = Launch { launcher: vec!["sh".into()], programs, mpi: None };
         assert_eq!(Key::of(&launch, None).unwrap().program, "app");
     }
 
@@ -153,11 +153,8 @@ mod tests {
             file.into_os_string()
         };
         let of = |words: &[OsString], name: Option<&str>| {
-            let launch = Launch {
-                launcher: vec!["sh".into()],
-                program: words.to_vec(),
-                ..Launch::default()
-            };
+            let programs = Programs::one(words);
+            let launch = Launch { launcher: vec!["sh".into()], programs, mpi: None };
             Key::of(&launch, name).unwrap()
         };
         let key = |words: &[OsString]| of(words, None);

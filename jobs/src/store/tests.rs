@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use super::files::TEMPORARY;
 use super::remains::{STALE, STARTED};
 use super::*;
-use crate::launch::Launch;
+use crate::launch::{Launch, Programs};
 
 fn key() -> Key {
     Key { program: "my app".into(), build: 7, mpi: 1 << 40, is_named: true, place: 3 }
@@ -215,8 +215,8 @@ fn a_build_follows_its_ranks_if_all_verdicts_on_it_agree() {
     };
     write("#!/bin/sh\necho 1\n");
     let words = [app.clone().into_os_string(), "input".into()];
-    let launch =
-        Launch { launcher: vec!["sh".into()], program: words.to_vec(), ..Launch::default() };
+    let programs = Programs::one(&words);
+    let launch = Launch { launcher: vec!["sh".into()], programs, mpi: None };
     let build = Key::of(&launch, None).unwrap().build;
     let allows = |words: &[OsString]| verdicts::allow(&store.directory, words);
     let judge = |mpi: u64, follows| {

@@ -1,7 +1,9 @@
-//! `cartograph run` with several programs in one job: it is recorded, placed and known, and its output is that of the bare
-//! launcher, on simulated nodes.
+//! Several programs in one job on simulated nodes: `cartograph run` records and places it, with the output of the bare
+//! launcher, and `tune` and `try` run it.
 
 use std::process::Command;
+
+use serde_json::Value;
 
 use super::Outcome;
 use super::exec::command;
@@ -63,5 +65,21 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let listed = session.finish(known.arg("known").env("CARTOGRAPH_STORE", &store));
     let row = session.out.lines().any(|line| line.starts_with("atmosphere:2+ocean:2"));
     session.check("the job is known by its programs", listed && row);
+    let json = session.work("tuned.json");
+    let ranks = session.work("tuned.ranks");
+    let files = ["--json", word(&json), "--rankfile", word(&ranks), "--"];
+    let tune = [&[word(&command), "tune", "--runs", "1"], &files[..]].concat();
+    let ran = job(&mut session, &tune, "a:2,b:2", "0");
+    let tuned = std::fs::read_to_string(&json).unwrap_or_default();
+    let tuned: Value = serde_json::from_str(&tuned).unwrap_or_default();
+    let variants = tuned["measured"]["variants"].as_array().cloned().unwrap_or_default();
+    let all_ran =
+        variants.iter().all(|one| one["seconds"].as_array().is_some_and(|it| it.len() == 1));
+    session.check("the job is tuned", ran && variants.len() > 1 && all_ran);
+    let again = [word(&command), "try", "--in-place", "--runs", "1", "--ignore", "apart", "--"];
+    let ran = job(&mut session, &again, "a:2,b:2", "0");
+    let is_tried =
+        session.out.contains("\nno rank was reordered") && !session.out.contains("not tried");
+    session.check("the job is tried on other nodes", ran && is_tried);
     session.verdict()
 }

@@ -132,6 +132,11 @@ fn messages_of_pmi_2_have_the_right_ranks() {
         let (program, launcher) = passed(&mut relay, from, &counted(before));
         assert_eq!(program + &launcher, counted(after));
     }
+    // The launcher started several programs as one.
+    relay.agreement.runs(1);
+    let full = counted("cmd=fullinit-response;rank=1;size=4;appnum=0;");
+    let answer = counted("cmd=fullinit-response;rank=2;size=4;appnum=1;");
+    assert_eq!(passed(&mut relay, End::Launcher, &full).0, answer);
 }
 
 fn counted(text: &str) -> String {

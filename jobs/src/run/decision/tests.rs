@@ -194,7 +194,7 @@ fn a_job_runs_unchanged_with_the_reason() {
         ("@mpiexec -n 8 @program : --host n1 -n 8 @program", usual(), "n1 is for one of several"),
         ("env SLURM_JOB_ID=1 @srun -n 8 @program : -n 8 @program", usual(), "several programs"),
         ("@srun --multi-prog -n 16 @program", usual(), "the file of several programs"),
-        ("@srun --multi-prog -n 16 --mpi=pmi2 @programs", usual(), "only with --mpi=pmix"),
+        ("@srun --multi-prog -n 16 --mpi=none @programs", usual(), "only with --mpi=pmix"),
         ("@srun --multi-prog --mpi=pmix @programs", usual(), "is without -n"),
         ("@srun --multi-prog -n 16 --mpi=pmix @programs", usual(), "outside an allocation"),
         ("@mpiexec --output-filename out -n 16 @program", usual(), "redirects the output"),

@@ -370,8 +370,8 @@ pub(crate) fn checks() -> Outcome {
         levels(&mut slurm)?;
         at_once(&slurm)?;
         learning(&mut slurm)?;
+        several::checks(&slurm)?;
     }
-    several::checks(&slurm)?;
     plugin(&mut slurm)?;
     stub()
 }

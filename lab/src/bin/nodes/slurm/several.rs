@@ -9,9 +9,11 @@ use crate::Outcome;
 
 /// Compiles a coupled pair of programs.
 pub(super) fn compile() -> Outcome {
-    for (program, which) in [("atmosphere", "-UOCEAN"), ("ocean", "-DOCEAN")] {
-        let source = "c_tests/record/coupled.c";
-        Host::new("openmpi")?.compile("cc", program, &[source, which])?;
+    for host in super::HOSTS {
+        for (program, which) in [("atmosphere", "-UOCEAN"), ("ocean", "-DOCEAN")] {
+            let source = "c_tests/record/coupled.c";
+            Host::new(host)?.compile("cc", program, &[source, which])?;
+        }
     }
     Ok(())
 }
@@ -21,7 +23,8 @@ pub(super) fn checks(slurm: &Slurm) -> Outcome {
     let [one, other] = ["atmosphere", "ocean"].map(|name| slurm.host.built("programs").join(name));
     let file = format!("{WORK}/coupled");
     fs::write(&file, format!("0-3 {} 0\n* {} 0 input\n", one.display(), other.display()))?;
-    let learns = format!("env CARTOGRAPH_STORE={WORK}/several.store {} run", slurm.tool);
+    let learns =
+        format!("env CARTOGRAPH_STORE={WORK}/{}.several {} run", slurm.host.name, slurm.tool);
     let sbatch = format!("{} {FOUR}", slurm.with_settings("sbatch --wait"));
     let mut bare = String::new();
     let recorded = "recorded .*/atmosphere : .*/ocean on 8 ranks; the next run will use";
