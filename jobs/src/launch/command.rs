@@ -4,8 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
-use super::line::{Line, Unreadable};
-use super::programs::Programs;
+use super::line::{Line, Programs, Unreadable};
 use crate::error::{Cause, Failure, Result};
 use crate::pmi::Parts;
 use crate::program::{self, find_program, needs_mpi, own_path, program_at};

@@ -6,7 +6,6 @@ use std::fmt;
 use cartograph_core::launcher::options::{Options, Role, Values};
 use cartograph_core::launcher::table::{Launcher, LauncherKind, named};
 
-use super::programs::Programs;
 use crate::program::{is_wrapper, name};
 
 /// An option on a line.
@@ -20,6 +19,56 @@ pub struct Given {
     pub value: Option<String>,
     /// The effect on where ranks run.
     pub role: Role,
+}
+
+/// The programs of a job.
+#[derive(Debug, Clone, Default)]
+pub struct Programs {
+    /// The first, with its wrappers, such as `numactl`, before it and its arguments after it.
+    pub first: Vec<OsString>,
+    /// The others.
+    pub others: Vec<Part>,
+    /// The number of processes of each, if there are several.
+    pub counts: Vec<usize>,
+    /// True if the launcher starts all as one, `cartograph exec`, which chooses by the rank.
+    pub is_one: bool,
+    /// The user's words for all of them: srun's option and file.
+    pub file: Vec<OsString>,
+}
+
+/// A program behind a colon.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The launcher's options for it.
+    pub options: Vec<Given>,
+    /// The program, with its wrappers and arguments.
+    pub program: Vec<OsString>,
+}
+
+impl Programs {
+    /// One program, with its wrappers and arguments.
+    pub fn one(words: &[OsString]) -> Self {
+        Self { first: words.to_vec(), ..Self::default() }
+    }
+
+    /// The same with a word for each program.
+    #[must_use]
+    pub fn named(&self, word: &str) -> Self {
+        let mut named = self.clone();
+        named.first = vec![word.into()];
+        named.others.iter_mut().for_each(|part| part.program = vec![word.into()]);
+        named
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &[OsString]> {
+        std::iter::once(&*self.first).chain(self.others.iter().map(|part| &*part.program))
+    }
+
+    /// Those that the launcher starts behind the first.
+    pub(super) fn behind(&self) -> impl Iterator<Item = &Part> {
+        self.others.iter().filter(|_| !self.is_one)
+    }
 }
 
 /// The command line of a launcher.

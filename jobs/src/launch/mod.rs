@@ -18,8 +18,7 @@ mod tests;
 
 pub(crate) use command::program_word;
 pub use command::{Launch, printed};
-pub use line::{Given, Line, Unreadable};
+pub use line::{Given, Line, Programs, Unreadable};
 pub use placement::{Obstacle, Passing, Placement};
 pub(crate) use places::LONGEST;
 pub use places::{Places, own_place};
-pub use programs::Programs;

@@ -6,61 +6,11 @@ use std::fs;
 use cartograph_core::launcher::options::Role;
 use cartograph_core::launcher::table::LauncherKind;
 
-use super::line::{Given, Line, Unreadable, count, given};
+use super::line::{Given, Line, Part, Programs, Unreadable, count, given};
 
 /// Options of Hydra that are for one program, though they are before the first. Intel MPI's has one more.
 const OF_ONE: [&str; 8] = ["env", "envlist", "envnone", "envall", "wdir", "path", "arch", "umask"];
 const OF_ONE_IN_INTEL: &str = "host";
-
-/// The programs of a job.
-#[derive(Debug, Clone, Default)]
-pub struct Programs {
-    /// The first, with its wrappers, such as `numactl`, before it and its arguments after it.
-    pub first: Vec<OsString>,
-    /// The others.
-    pub others: Vec<Part>,
-    /// The number of processes of each, if there are several.
-    pub counts: Vec<usize>,
-    /// True if the launcher starts all as one, `cartograph exec`, which chooses by the rank.
-    pub is_one: bool,
-    /// The user's words for all of them: srun's option and file.
-    pub file: Vec<OsString>,
-}
-
-/// A program behind a colon.
-#[derive(Debug, Clone)]
-pub struct Part {
-    /// The launcher's options for it.
-    pub options: Vec<Given>,
-    /// The program, with its wrappers and arguments.
-    pub program: Vec<OsString>,
-}
-
-impl Programs {
-    /// One program, with its wrappers and arguments.
-    pub fn one(words: &[OsString]) -> Self {
-        Self { first: words.to_vec(), ..Self::default() }
-    }
-
-    /// The same with a word for each program.
-    #[must_use]
-    pub fn named(&self, word: &str) -> Self {
-        let mut named = self.clone();
-        named.first = vec![word.into()];
-        named.others.iter_mut().for_each(|part| part.program = vec![word.into()]);
-        named
-    }
-
-    /// All of them.
-    pub fn all(&self) -> impl Iterator<Item = &[OsString]> {
-        std::iter::once(&*self.first).chain(self.others.iter().map(|part| &*part.program))
-    }
-
-    /// Those that the launcher starts behind the first.
-    pub(super) fn behind(&self) -> impl Iterator<Item = &Part> {
-        self.others.iter().filter(|_| !self.is_one)
-    }
-}
 
 impl Part {
     /// The words up to the program.
