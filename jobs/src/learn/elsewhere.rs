@@ -86,6 +86,22 @@ impl Entry {
         self.same_inputs(other).all(|(own, known)| agree(own, known) == Some(true))
     }
 
+    /// The scaling that explains better the bytes of a job with the same inputs and another number of processes.
+    pub fn scaling_to(&self, other: &Self) -> Option<Scaling> {
+        let bytes = |traffic: &Traffic| -> Option<f64> {
+            let edges = traffic.recording(other.processes)?.edges;
+            Some(edges.iter().map(|edge| edge.count.bytes as f64).sum())
+        };
+        let (own, known) = self.same_inputs(other).next()?;
+        let (own, known) = (own.traffic.as_ref()?, bytes(known.traffic.as_ref()?)?);
+        let error = |scaling| {
+            let predicted = own.at(self.processes, other.processes, scaling)?;
+            Some((bytes(&predicted)?.max(1.0) / known.max(1.0)).ln().abs())
+        };
+        let is_strong = error(Scaling::Strong)? <= error(Scaling::Weak)?;
+        Some(if is_strong { Scaling::Strong } else { Scaling::Weak })
+    }
+
     /// The kinds of work of this entry and of another one that had the same inputs.
     fn same_inputs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (&'a Kind, &'a Kind)> {
         let pairs =

@@ -38,6 +38,17 @@ pub enum Scaling {
     Weak,
 }
 
+impl Scaling {
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Strong => Self::Weak,
+            Self::Weak => Self::Strong,
+        }
+    }
+}
+
 /// A grid of ranks in C order (the last dimension varies fastest) and what a rank sends to each neighbor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {

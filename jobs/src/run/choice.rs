@@ -87,17 +87,17 @@ fn by_policy(
 }
 
 /// The placement of a program's first job with this number of processes, as predicted from another one; `None` for the
-/// default order. It must gain whether the data of each process shrink or not. The job is recorded in any case.
+/// default order. It must gain by the other scaling as well. The job is recorded in any case.
 pub(super) fn predict(
     no_trial: bool,
-    (from, [strong, weak]): &(u32, [Entry; 2]),
+    (from, [likely, other]): &(u32, [Entry; 2]),
     machine: &Machine,
     lesson: &mut Lesson,
 ) -> Option<(Arm, Means)> {
-    let chosen = choose(no_trial, (strong, machine), lesson).ok().flatten();
+    let chosen = choose(no_trial, (likely, machine), lesson).ok().flatten();
     let chosen = chosen.filter(|(arm, _)| {
         let nodes = [machine.nodes(), &arm.node_of];
-        arm.gain() >= LEAST_PREDICTED && weak.sends_less(lesson.made_for, nodes)
+        arm.gain() >= LEAST_PREDICTED && other.sends_less(lesson.made_for, nodes)
     });
     (lesson.keeps_calls, lesson.has_candidates) = (true, true);
     (lesson.guess, lesson.reason) = (Guess::default(), Reason::Best);

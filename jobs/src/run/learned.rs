@@ -212,8 +212,9 @@ impl Lesson {
         self.directory.path().join("placement")
     }
 
-    /// The entries that the one with the nearest number of processes predicts for another number, if the others agree: for
-    /// the same data in all processes, and for as much in each. `None` if there is an entry for this number.
+    /// The entries that the one with the nearest number of processes predicts for another number, if the others agree: by the
+    /// scaling between known numbers, or else for the same data in all processes, and by the other scaling. `None` if there
+    /// is an entry for this number.
     pub(super) fn predicted(&self, processes: u32) -> Option<(u32, [Entry; 2])> {
         let (nearest, others) = self.others.split_first()?;
         if self.store.has(&self.key, processes)
@@ -222,7 +223,9 @@ impl Lesson {
             return None;
         }
         let at = |scaling| nearest.at(processes, scaling);
-        Some((nearest.processes, [at(Scaling::Strong)?, at(Scaling::Weak)?]))
+        let known = others.iter().find_map(|other| nearest.scaling_to(other));
+        let scaling = known.unwrap_or(Scaling::Strong);
+        Some((nearest.processes, [at(scaling)?, at(scaling.other())?]))
     }
 
     /// The number of devices that limits placements, or 0.

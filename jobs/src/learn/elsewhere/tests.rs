@@ -131,6 +131,24 @@ fn what_placements_cost_counts_for_all_numbers_of_processes() {
 }
 
 #[test]
+fn two_known_numbers_of_processes_tell_how_their_messages_scale() {
+    let known = entry(&[4, 4], 5);
+    let larger = |scaling| {
+        let predicted = known.at(64, scaling).unwrap();
+        let traffic = predicted.kind(0).unwrap().traffic.clone();
+        let mut entry = Entry::new("app", 64);
+        let seen = Seen { digest: Some(5), traffic, ..Seen::default() };
+        entry.note(seen, &Guess::default());
+        entry
+    };
+    for scaling in [Scaling::Strong, Scaling::Weak] {
+        assert_eq!(known.scaling_to(&larger(scaling)), Some(scaling));
+    }
+    // Another input may have other data.
+    assert_eq!(known.scaling_to(&entry(&[8, 8], 6)), None);
+}
+
+#[test]
 fn another_number_of_processes_is_predicted_with_its_nodes() {
     let mut known = entry(&[4, 4], 5);
     known.add(run("", 10.0));
