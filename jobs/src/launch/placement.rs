@@ -24,6 +24,11 @@ pub enum Obstacle {
     /// Files or input of single ranks would be those of other ranks.
     #[error("{0} numbers files or input by the launcher's ranks, which relays change")]
     Numbered(String),
+    /// An option may do the same.
+    #[error(
+        "{0} may number files or input by the launcher's ranks, which relays change: its meaning is unknown"
+    )]
+    Unknown(String),
 }
 
 /// How a launcher places ranks.
@@ -108,7 +113,7 @@ impl Line {
     ///
     /// # Errors
     ///
-    /// [`Obstacle::Numbered`]
+    /// [`Obstacle::Numbered`] and [`Obstacle::Unknown`]
     pub fn check_streams(
         &self,
         environment: impl Fn(&str) -> Option<String>,
@@ -123,6 +128,9 @@ impl Line {
         };
         if let Some(given) = self.options.iter().find(is_stream) {
             return Err(Obstacle::Numbered(joined(&given.words)));
+        }
+        if let Some(given) = self.options.iter().find(|given| given.name.is_none()) {
+            return Err(Obstacle::Unknown(joined(&given.words)));
         }
         let set = |name: &&str| self.set(name, &environment).is_some_and(|set| is_numbered(&set));
         match variables.iter().find(|name| set(name)) {

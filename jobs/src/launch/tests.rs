@@ -4,8 +4,8 @@ use std::ffi::{OsStr, OsString};
 
 use cartograph_core::launcher::options::Role;
 
-use super::Launch;
 use super::line::{Line, Unreadable};
+use super::{Launch, Obstacle};
 
 fn words(text: &str) -> Vec<OsString> {
     text.split_whitespace().map(OsString::from).collect()
@@ -271,12 +271,17 @@ fn files_and_input_of_single_ranks_are_found() {
         ("", "srun --input=in.%t -n 4 ./app", "--input=in.%t numbers"),
         ("", "srun -i3 -n 4 ./app", "-i3 numbers"),
         ("", "srun -i 0 -o out.%j.%n -e none -n 4 ./app", ""),
+        (HYDRA4, "mpiexec -outfile out.%r -n 4 ./app", "-outfile out.%r numbers"),
+        (HYDRA4, "mpiexec -output-from 3 -n 4 ./app", "-output-from 3 numbers"),
         ("", "env SLURM_STDINMODE=1 srun -n 4 ./app", "SLURM_STDINMODE numbers"),
     ] {
         let found = read(text, mpi).unwrap().check_streams(|_| None);
         let found = found.map_or_else(|why| why.to_string(), |()| String::new());
         assert!(found.contains(expected) && expected.is_empty() == found.is_empty(), "{found}");
     }
+    let known = words("mpiexec -new 3 -n 4 ./app");
+    let line = Line::read(&known, Some(5), |_| String::new(), Some(HYDRA4)).unwrap();
+    assert_eq!(line.check_streams(|_| None), Err(Obstacle::Unknown("-new".into())));
 }
 
 #[test]
