@@ -16,7 +16,7 @@ use crate::output::{self, Failure, Result};
 /// The number of orders that are tried.
 const ORDERS: u64 = 2;
 
-/// In PMI-2, processes share attributes of their node, which cannot be pretended.
+/// Why nothing is tried on one node.
 const ONE_NODE: &str = "all processes are on one node, and only relays can pretend others";
 
 /// A command that starts ranks on certain nodes, with a description.
@@ -73,6 +73,7 @@ fn starts(
     if names.len() < 2 {
         let Means::Relays(by) = means else { return Ok(Err(ONE_NODE.to_owned())) };
         let (line, version) = *by;
+        // In PMI-2, processes share attributes of their node, which cannot be pretended.
         if version != Version::One {
             return Ok(Err(ONE_NODE.to_owned()));
         }

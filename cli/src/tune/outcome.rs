@@ -65,7 +65,7 @@ pub(super) fn write(
     output::print(&format!("{}\n", finding.words))?;
     if let Some((arm, start)) = finding.best {
         let mut words = String::new();
-        // A file of several programs stands in no line: the other command finds it.
+        // Only `cartograph run` starts the programs of a file in another order.
         let rank_file = start.rank_file.as_ref();
         if let Some(rank_file) = rank_file.filter(|it| !it.line.programs.is_one) {
             output::write(file, &rank_file.text)?;

@@ -181,7 +181,10 @@ fn split(
     if at == command.len() {
         return Err(Failure::usage("no program after --"));
     }
-    Ok((at, Line::read(command, Some(at), prints, None)))
+    let line = Line::read(command, Some(at), prints, None);
+    // A wrapper stands before it.
+    let at = line.as_ref().map_or(at, |line| command.len() - line.programs.first.len());
+    Ok((at, line))
 }
 
 /// The failure if no argument of a command is a program.

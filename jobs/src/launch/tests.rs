@@ -81,6 +81,9 @@ fn the_program_is_behind_the_options() {
     assert_eq!((line.words(), line.processes()), (known[..5].to_vec(), Some(4)));
     // But the options of a wrapper are its own.
     let known = words("mpirun --new 3 -n 4 numactl -N 0 ./app");
+    let marked = words("mpirun --new 3 -n 4 numactl -N 0 -- sh");
+    let (launch, _) = Launch::read(&marked, None, |_| "mpirun (Open MPI) 5.0".into()).unwrap();
+    assert_eq!(launch.programs.first, words("numactl -N 0 -- sh"));
     let line = Line::read(&known, Some(8), |_| String::new(), Some(PRTE)).unwrap();
     assert_eq!((line.words(), line.programs.first), (known[..5].to_vec(), known[5..].to_vec()));
 }

@@ -75,7 +75,7 @@ impl Entry {
     }
 
     /// True if the rules of both entries for one program grow into each other, for all kinds that had the same inputs.
-    pub fn agrees_with(&self, other: &Self) -> bool {
+    fn agrees_with(&self, other: &Self) -> bool {
         let rule = |entry: &Self, kind: &Kind| {
             Rule::of(&kind.traffic.as_ref()?.recording(entry.processes)?)
         };
@@ -86,11 +86,26 @@ impl Entry {
         self.same_inputs(other).all(|(own, known)| agree(own, known) == Some(true))
     }
 
-    /// The scaling that explains better the bytes of a job with the same inputs and another number of processes.
-    pub fn scaling_to(&self, other: &Self) -> Option<Scaling> {
+    /// What the first of these entries, that with the nearest number of processes, predicts for another number, if the others
+    /// agree: by the scaling between known numbers, or else for the same data in all processes, and by the other scaling.
+    pub fn predicted(all: &[Self], processes: u32) -> Option<[Self; 2]> {
+        let (nearest, others) = all.split_first()?;
+        if !others.iter().all(|other| nearest.agrees_with(other)) {
+            return None;
+        }
+        let known = others.iter().find_map(|other| nearest.scaling_to(other));
+        let scaling = known.unwrap_or(Scaling::Strong);
+        let at = |scaling| nearest.at(processes, scaling);
+        Some([at(scaling)?, at(scaling.other())?])
+    }
+
+    /// The scaling that explains better the messages of a job with the same inputs and another number of processes: their
+    /// size, since their number grows with the steps.
+    fn scaling_to(&self, other: &Self) -> Option<Scaling> {
         let bytes = |traffic: &Traffic| -> Option<f64> {
             let edges = traffic.recording(other.processes)?.edges;
-            Some(edges.iter().map(|edge| edge.count.bytes as f64).sum())
+            let sum = |of: fn(&Edge) -> u64| edges.iter().map(|edge| of(edge) as f64).sum::<f64>();
+            Some(sum(|edge| edge.count.bytes) / sum(|edge| edge.count.messages).max(1.0))
         };
         let (own, known) = self.same_inputs(other).next()?;
         let (own, known) = (own.traffic.as_ref()?, bytes(known.traffic.as_ref()?)?);

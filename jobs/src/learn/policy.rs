@@ -178,8 +178,8 @@ fn is_due(runs: &[Run], seed: u64) -> bool {
     due.last().is_some_and(|at| since >= jobs - at)
 }
 
-/// The time that an arm loses at worst, as a fraction: one with little evidence may be far worse than it looks. One that did
-/// not run may be as bad as any if another placement, or its first run with this number of processes, was slower.
+/// The time that an arm loses at worst, as a fraction: one with little evidence may be far worse than it looks, and one
+/// without runs here as bad as any, if placements of the last jobs were slower.
 fn worst(belief: &Belief, is_doubted: bool) -> f64 {
     let Belief { mean, deviation, runs, .. } = *belief;
     let known = if runs == 0 && is_doubted { -WORST } else { mean - 2.0 * deviation };

@@ -12,8 +12,8 @@ use super::kept::Kept;
 use super::relays::{Relayed, nodes_of_ranks};
 use crate::launch::{Line, Places, binding};
 use crate::learn::{
-    Conditions, Devices, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Scaling, Seen,
-    Traffic, claimed, gain, is_compared, median_times, shape,
+    Conditions, Devices, Entry, Guess, Noted, Past, Placement, Reason, SHOWN, Seen, Traffic,
+    claimed, gain, is_compared, median_times, shape,
 };
 use crate::place::{self, Arm, faster};
 use crate::predict::LEAST_GAIN;
@@ -212,20 +212,11 @@ impl Lesson {
         self.directory.path().join("placement")
     }
 
-    /// The entries that the one with the nearest number of processes predicts for another number, if the others agree: by the
-    /// scaling between known numbers, or else for the same data in all processes, and by the other scaling. `None` if there
-    /// is an entry for this number.
+    /// What other numbers of processes, of which the nearest is returned, predict for this one, by two scalings. `None` if
+    /// there is an entry for this number.
     pub(super) fn predicted(&self, processes: u32) -> Option<(u32, [Entry; 2])> {
-        let (nearest, others) = self.others.split_first()?;
-        if self.store.has(&self.key, processes)
-            || !others.iter().all(|other| nearest.agrees_with(other))
-        {
-            return None;
-        }
-        let at = |scaling| nearest.at(processes, scaling);
-        let known = others.iter().find_map(|other| nearest.scaling_to(other));
-        let scaling = known.unwrap_or(Scaling::Strong);
-        Some((nearest.processes, [at(scaling)?, at(scaling.other())?]))
+        let nearest = self.others.first().filter(|_| !self.store.has(&self.key, processes))?;
+        Some((nearest.processes, Entry::predicted(&self.others, processes)?))
     }
 
     /// The number of devices that limits placements, or 0.

@@ -141,11 +141,18 @@ fn two_known_numbers_of_processes_tell_how_their_messages_scale() {
         entry.note(seen, &Guess::default());
         entry
     };
-    for scaling in [Scaling::Strong, Scaling::Weak] {
-        assert_eq!(known.scaling_to(&larger(scaling)), Some(scaling));
-    }
+    let traffic = |entry: &Entry| entry.kind(0).unwrap().traffic.clone();
+    let likely = |all: &[Entry]| {
+        let [likely, other] = Entry::predicted(all, 36).unwrap();
+        assert_ne!(traffic(&likely), traffic(&other));
+        let is = |scaling| traffic(&likely) == traffic(&all[0].at(36, scaling).unwrap());
+        [is(Scaling::Strong), is(Scaling::Weak)]
+    };
+    assert_eq!(likely(std::slice::from_ref(&known)), [true, false]);
+    assert_eq!(likely(&[known.clone(), larger(Scaling::Strong)]), [true, false]);
+    assert_eq!(likely(&[known.clone(), larger(Scaling::Weak)]), [false, true]);
     // Another input may have other data.
-    assert_eq!(known.scaling_to(&entry(&[8, 8], 6)), None);
+    assert_eq!(likely(&[known.clone(), entry(&[8, 8], 6)]), [true, false]);
 }
 
 #[test]
