@@ -13,6 +13,8 @@ use crate::program::{is_wrapper, name};
 pub struct Given {
     /// Its arguments, including its values.
     pub words: Vec<OsString>,
+    /// The letters of other options in front of its own, as in `-lN2`.
+    pub letters: String,
     /// The name in the table, without dashes; `None` for an argument that is not in the table.
     pub name: Option<&'static str>,
     /// The value; of a parameter its own, and of other pairs the first.
@@ -189,6 +191,7 @@ impl Line {
                 // If the program is known, an unknown argument before it belongs to the previous option.
                 (None, Some(_)) => Given {
                     words: vec![known[next].clone()],
+                    letters: String::new(),
                     name: None,
                     value: None,
                     role: Role::Other,
@@ -287,6 +290,8 @@ fn starter(words: &[OsString]) -> Option<(usize, usize)> {
 pub(super) fn given(launcher: &Launcher, words: &[OsString]) -> Option<Given> {
     let word = words[0].to_string_lossy();
     let (options, name, joined) = option(launcher, &word)?;
+    let is_letter = name.len() == 1 && !word.starts_with("--");
+    let letters = word[1..].split(name).next().filter(|_| is_letter).unwrap_or_default();
     let next = |at: usize| words.get(at).map(|word| word.to_string_lossy().into_owned());
     let count = match options.values {
         _ if joined.is_some() && options.values != Values::Two => 0,
@@ -302,7 +307,7 @@ pub(super) fn given(launcher: &Launcher, words: &[OsString]) -> Option<Given> {
         value = next(2);
     }
     let words = words[..words.len().min(1 + count)].to_vec();
-    Some(Given { words, name: Some(name), value, role })
+    Some(Given { words, letters: letters.to_owned(), name: Some(name), value, role })
 }
 
 /// The option of an argument, its name, and the value in the same argument.

@@ -221,6 +221,8 @@ impl Line {
         if replaces(*format, Role::PerNode) && self.processes().is_none() {
             options.extend(["-n".into(), processes.to_string().into()]);
         }
+        let kept_letters = replaced.iter().filter(|given| !given.letters.is_empty());
+        options.extend(kept_letters.map(|given| format!("-{}", given.letters).into()));
         // The launcher refuses ranks whose cores overlap in the file, and without binding does not look at them.
         if unbinds {
             options.extend(["--bind-to".into(), "none".into()]);
@@ -231,7 +233,13 @@ impl Line {
             before.extend(unset.iter().flat_map(|(name, _)| ["-u".into(), name.into()]));
             before.extend(variables);
         }
-        let own = Given { words: options, name: None, value: None, role: Role::Other };
+        let own = Given {
+            words: options,
+            letters: String::new(),
+            name: None,
+            value: None,
+            role: Role::Other,
+        };
         let options = std::iter::once(own).chain(kept).collect();
         Self { before, options, ..self.clone() }
     }

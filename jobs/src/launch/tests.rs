@@ -150,6 +150,11 @@ fn options_of_placement_are_removed() {
             "time env SLURM_HOSTFILE=F srun --distribution=arbitrary -n 8 ./app",
         ),
         (
+            PRTE,
+            "srun -lN2 -ulm cyclic -n 8 ./app",
+            "env SLURM_HOSTFILE=F srun --distribution=arbitrary -l -ul -n 8 ./app",
+        ),
+        (
             CRAY,
             "srun -n 8 --ntasks-per-node 4 --distribution=cyclic ./app",
             "env MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=F srun -n 8 --ntasks-per-node 4 ./app",
