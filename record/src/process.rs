@@ -2,7 +2,6 @@
 //! 7.4.3, 12.2.5, 8.5.
 
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Once, OnceLock};
 
 use cartograph_shim::next::{self, Next};
@@ -100,12 +99,9 @@ fn address() -> Option<Address> {
     Some(Address { path: path?, pattern: pattern? })
 }
 
-/// True once the program has called `MPI_Abort` in a job by `cartograph run`.
-static ABORTS: AtomicBool = AtomicBool::new(false);
-
 /// Writes the remaining counts of a program that ends without `MPI_Finalize`.
 extern "C" fn at_exit() {
-    if !ABORTS.load(Ordering::Relaxed) && (outermost::is_on() || limits::has_stopped()) {
+    if outermost::is_on() || limits::has_stopped() {
         tally::finish(false);
     }
 }
@@ -153,9 +149,6 @@ const _: () = {
 
 const _: () = {
     unsafe fn call(next: &Next, comm: MPI_Comm, code: c_int) -> c_int {
-        // `cartograph run` learns nothing from such a job; and if all processes abort, the launcher kills those that write
-        // before they end, so that the job has another exit code.
-        ABORTS.store(limits::are_set(), Ordering::Relaxed);
         at_exit();
         // SAFETY: every MPI_Abort is of this type.
         let next: unsafe extern "C" fn(MPI_Comm, c_int) -> c_int =
