@@ -1,8 +1,8 @@
 /* Two coupled programs of one job: an atmosphere and, compiled with OCEAN, the ocean below it, which is the second program.
  * Both have the same number of processes. In each step, a process exchanges halos with its neighbors in its program's grid,
  * and its surface with its partner in the other program. Rank 0 prints a line for each process (program, sum, arguments),
- * and the number of processes whose partner is on another node. PROGRAM [CODE [WORDS]]: exits with CODE. With PAUSE, steps between nodes
- * take longer, like on a network; with TIMES, the time of all steps is printed on stderr. */
+ * and the number of processes whose partner is on another node. PROGRAM [CODE [WORDS]]: exits with CODE. With PAUSE, steps
+ * between nodes take longer, like on a network; with TIMES, the time of all steps is printed on stderr. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -288,9 +288,7 @@ fn rank_file_use(arm: &Arm, rank_file: &RankFile, ranks: &Path) -> String {
     };
     let hint = match placement.takes(ranks) {
         true => "",
-        false => {
-            "(first move the file: the launcher misreads a path with \"pe\", a colon, a comma or a space)\n"
-        }
+        false => "(first move the file: the launcher misreads a path with \"pe\" or a colon)\n",
     };
     format!("written: {}\non {on}, run: {line}\n{hint}", ranks.display())
 }

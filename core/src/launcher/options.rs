@@ -89,9 +89,9 @@ pub(super) const HYDRA: &[Options] = &[
         Other,
         One,
         "genvlist envlist wdir launcher bootstrap launcher-exec bootstrap-exec rmk topolib bind-to binding map-by membind \
-         cpu-bind demux iface prepend-pattern errfile-pattern errfile output-from nameserver localhost usize g gpus-per-proc \
-         gpu-subdevs-per-proc memory-alloc-kinds \
-         s gtool gtoolfile tune path arch umask bootstrap-exec-args branch-count tmpdir",
+         cpu-bind demux iface prepend-pattern errfile-pattern errfile output-from nameserver localhost usize g \
+         gpus-per-proc gpu-subdevs-per-proc memory-alloc-kinds s gtool gtoolfile tune path arch umask \
+         bootstrap-exec-args branch-count tmpdir",
     ),
     options(Other, Attached, "trace t check_mpi"),
     options(
@@ -156,8 +156,8 @@ pub(super) const PRTERUN: &[Options] = &[
         Other,
         One,
         "x am amca tune report-pid report-uri personality dvm dvm-uri pid namespace \
-         launch-agent max-vm-size tmpdir prefix pmix-prefix app-pmix-prefix forward-signals xterm timeout spawn-timeout stdin \
-         preload-files wd wdir path pset runtime-options rtos max-restarts with-ft initial-errhandler memory-alloc-kinds \
+         launch-agent max-vm-size tmpdir prefix pmix-prefix app-pmix-prefix forward-signals xterm timeout spawn-timeout \
+         stdin preload-files wd wdir path pset runtime-options rtos max-restarts with-ft initial-errhandler memory-alloc-kinds \
          arch file display display-topo stream-buffering keepalive gpu-support exec-agent",
     ),
     options(Other, Attached, "output-proctable fwd-environment h help"),
@@ -166,8 +166,9 @@ pub(super) const PRTERUN: &[Options] = &[
         None,
         "V version v verbose q quiet p parseable parsable d debug-daemons debug-daemons-file leave-session-attached noprefix \
          allow-run-as-root report-child-jobs-separately stop-on-exec stop-in-init stop-in-app report-state-on-timeout \
-         get-stack-traces no-aggregate-help hetero-nodes no-app-prefix display-devel-allocation s preload-binary show-progress set-cwd-to-session-dir do-not-launch \
-         do-not-resolve enable-recovery disable-recovery continuous display-comm display-comm-finalize soft xml tag-output \
+         get-stack-traces no-aggregate-help hetero-nodes no-app-prefix display-devel-allocation s \
+         preload-binary show-progress set-cwd-to-session-dir do-not-launch do-not-resolve enable-recovery \
+         disable-recovery continuous display-comm display-comm-finalize soft xml tag-output \
          timestamp-output merge-stderr-to-stdout display-devel-map report-bindings display-map display-allocation \
          oversubscribe nooversubscribe use-hwthread-cpus debug index-argv-by-rank",
     ),
@@ -191,19 +192,19 @@ pub(super) const SRUN: &[Options] = &[
         Other,
         One,
         "A account accel-bind acctg-freq bb bbf bcast-exclude b begin D chdir cluster-constraint M clusters comment C \
-         constraint container container-id S core-spec cores-per-socket cpu-bind cpu_bind cpu-freq c cpus-per-task cpus-per-gpu \
-         deadline delay-boot d dependency epilog e error x exclude export B extra-node-info extra gid gpu-bind gpu-freq G \
+         constraint container container-id S core-spec cores-per-socket cpu-bind cpu_bind cpu-freq c cpus-per-task \
+         cpus-per-gpu deadline delay-boot d dependency epilog e error x exclude export B extra-node-info extra gid gpu-bind gpu-freq G \
          gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint i input J job-name jobid L licenses \
-         mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus msg-timeout network open-mode pack-group \
-         p partition power prefer priority profile prolog q qos reservation segment signal slurmd-debug \
+         mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus msg-timeout network open-mode \
+         pack-group p partition power prefer priority profile prolog q qos reservation segment signal slurmd-debug \
          sockets-per-node switches task-epilog task-prolog thread-spec T threads threads-per-core t time time-min tmp \
          tres-bind tres-per-task treewidth uid W wait wckey",
     ),
     options(
         Other,
         Attached,
-        "bcast compress exclusive external-launcher get-user-env I immediate k no-kill K kill-on-bad-exit nice oom-kill-step propagate pty \
-         resv-ports send-libs x11",
+        "bcast compress exclusive external-launcher get-user-env I immediate k no-kill K kill-on-bad-exit nice \
+         oom-kill-step propagate pty resv-ports send-libs x11",
     ),
     options(
         Other,

@@ -13,7 +13,7 @@ use crate::program::{is_wrapper, name};
 pub struct Given {
     /// Its arguments, including its values.
     pub words: Vec<OsString>,
-    /// The letters of other options in front of its own, as in `-lN2`.
+    /// The options that are joined to it: `l` in `-lN2`.
     pub letters: String,
     /// The name in the table, without dashes; `None` for an argument that is not in the table.
     pub name: Option<&'static str>,
@@ -49,7 +49,8 @@ pub struct Part {
 
 impl Programs {
     /// One program, with its wrappers and arguments.
-    pub fn one(words: &[OsString]) -> Self {
+    #[cfg(test)]
+    pub(crate) fn one(words: &[OsString]) -> Self {
         Self { first: words.to_vec(), ..Self::default() }
     }
 
@@ -67,7 +68,7 @@ impl Programs {
         std::iter::once(&*self.first).chain(self.others.iter().map(|part| &*part.program))
     }
 
-    /// Those that the launcher starts behind the first.
+    /// The programs after the first one, if the launcher starts each separately.
     pub(super) fn behind(&self) -> impl Iterator<Item = &Part> {
         self.others.iter().filter(|_| !self.is_one)
     }
@@ -147,11 +148,10 @@ impl Line {
     /// [`Unreadable`].
     pub fn read(
         words: &[OsString],
-        program: Option<usize>,
+        mut program: Option<usize>,
         prints: impl Fn(&OsStr) -> String,
         mpi: Option<&str>,
     ) -> Result<Self, Unreadable> {
-        let mut program = program;
         let mut parts = words.split(|word| word == ":");
         let words = parts.next().unwrap_or_default();
         let known = &words[..program.unwrap_or(words.len()).min(words.len())];

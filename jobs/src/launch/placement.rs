@@ -252,11 +252,10 @@ impl Placement {
     }
 
     /// True if the launcher takes a rank file of this name. PRRTE (3.0.2 to 4.1) takes any "pe" in the value of --map-by for
-    /// the modifier PE, beside which it refuses `--bind-to none`, and colons, commas and spaces for the ends of modifiers.
+    /// the modifier PE, beside which it refuses `--bind-to none`, and a colon for the end of a modifier.
     pub fn takes(&self, file: &Path) -> bool {
         let name = file.to_string_lossy().to_ascii_lowercase();
-        self.kind != LauncherKind::Prterun
-            || !(name.contains("pe") || name.contains([':', ',', ' ']))
+        self.kind != LauncherKind::Prterun || !(name.contains("pe") || name.contains(':'))
     }
 
     /// The arguments that pass a rank file to the launcher, and its text.

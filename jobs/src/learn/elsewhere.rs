@@ -86,8 +86,8 @@ impl Entry {
         self.same_inputs(other).all(|(own, known)| agree(own, known) == Some(true))
     }
 
-    /// What the first of these entries, that with the nearest number of processes, predicts for another number, if the others
-    /// agree: by the scaling between known numbers, or else for the same data in all processes, and by the other scaling.
+    /// Predicts the entry for a number of processes from known entries, the nearest number first: by the scaling between
+    /// them, or else by strong scaling; and by the other scaling. `None` if the known entries contradict each other.
     pub fn predicted(all: &[Self], processes: u32) -> Option<[Self; 2]> {
         let (nearest, others) = all.split_first()?;
         if !others.iter().all(|other| nearest.agrees_with(other)) {
