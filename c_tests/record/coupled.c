@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef COLUMNS
+#define COLUMNS 256
+#endif
 #ifndef STEPS
 #define STEPS 50
 #endif
@@ -19,7 +22,7 @@ static const int number = 1;
 static const char *name = "atmosphere";
 static const int number = 0;
 #endif
-enum { ROWS = 32, COLUMNS = 256, TEXT = 200 };
+enum { ROWS = 32, TEXT = 200 };
 
 /* A field between the halos above and below, and the surface of the other program. */
 static double field[ROWS + 2][COLUMNS], other[ROWS][COLUMNS];

@@ -14,7 +14,7 @@
 #define PAUSE 4000
 #endif
 
-enum { STEPS = 50, BYTES = 1 << 16 };
+enum { STEPS = 50, BYTES = 1 << 20 };
 
 static char out[BYTES], in[BYTES];
 

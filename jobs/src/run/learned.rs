@@ -358,7 +358,7 @@ impl Lesson {
                 _ if !self.has_candidates => ": no placement is predicted to help on these nodes",
                 Reason::Check => ", to compare",
                 _ if was_tried => ": no other is faster so far",
-                _ => "",
+                _ => ": no other was tried yet",
             };
             let is_own = |run: &&Past| run.kind == kind && run.nodes > 0;
             let runs = entry.runs.iter().filter(is_own).count();

@@ -79,7 +79,7 @@ impl Jobs<'_, '_> {
             let ran = self.runs("c:2,d:2", &[]);
             // Nodes of MPICH 4 are simulated by names only: their messages are as fast as those within a node.
             let is_own = self
-                .told("/pairs in the default order(, to compare |: no other is faster so far )");
+                .told("/pairs in the default order(, to compare|: no other (is faster so far|was tried yet)) ");
             let same = self.session.out == if is_own { "4 apart\n" } else { "0 apart\n" };
             let right = ran && same && self.told("/pairs in ");
             self.session.check(&format!("job {job} is placed or compared, on other nodes"), right);

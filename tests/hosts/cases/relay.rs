@@ -46,7 +46,7 @@ impl Relays<'_, '_> {
         let mut job = Command::new("timeout");
         job.args(["-k", "5", "100"]).args(self.session.on_nodes(nodes, 4)).arg(command());
         job.args(["exec", "--relay"]).arg(order).arg(&self.program).args(arguments);
-        job.envs(self.session.host.settings());
+        job.envs(self.session.environment());
         if self.session.host.name == "intel" {
             // Its memory is shared on one node only.
             let (_, path) = self.session.host.search_path().expect("a folder of libraries");

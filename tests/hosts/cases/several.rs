@@ -9,18 +9,20 @@ use super::Outcome;
 use super::exec::command;
 use crate::output::Verdict;
 use crate::session::{Session, word};
-use crate::testlist::top;
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     if !session.makes_nodes() {
         return Ok(Verdict::Ignored("no node can be made up here".into()));
     }
     let [one, other] = [("atmosphere", "-UOCEAN"), ("ocean", "-DOCEAN")].map(|(name, which)| {
-        let options = ["-DPAUSE=4000", which];
+        // With messages of 1 MiB, a gain is predicted on a loaded machine as well.
+        let options = ["-DPAUSE=4000", "-DCOLUMNS=4096", which];
         word(&session.compile(name, "c_tests/record/coupled.c", &options)).to_owned()
     });
     // PRRTE misreads a rank file below a directory of this name.
     let store = session.work("opened");
+    let here = session.work("here");
+    std::fs::create_dir(&here).map_err(|error| error.to_string())?;
     let job = |session: &mut Session<'_>, front: &[&str], nodes: &str, code: &str| {
         let mut words = session.on_nodes(nodes, 2);
         if session.host.name == "openmpi5" {
@@ -30,8 +32,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         let number = words[words.len() - 2].clone();
         words.extend([&one, code, "two words", ":", &number, "2", &other, code].map(str::to_owned));
         let mut job = Command::new("timeout");
-        job.args(["-k", "5", "120"]).args(front).args(words).current_dir(top());
-        session.finish(job.envs(session.host.settings()).env("CARTOGRAPH_STORE", &store))
+        job.args(["-k", "5", "120"]).args(front).args(words).current_dir(&here);
+        job.envs(session.environment()).env("CARTOGRAPH_STORE", &store);
+        session.finish(&mut job)
     };
     let ran = job(&mut session, &[], "a:2,b:2", "0");
     let bare = session.out.clone();
@@ -44,7 +47,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let mut placed = Vec::new();
     for number in 2..=4 {
         let ran = job(&mut session, &under, "c:2,d:2", "0");
-        let is_own = session.said("in the default order(, to compare|: no other is faster) ") == 1;
+        let is_own = session.said(
+            "in the default order(, to compare|: no other (is faster so far|was tried yet)) ",
+        ) == 1;
         let expected = if is_own { bare.clone() } else { bare.replace("4 apart", "0 apart") };
         let told = session.said("^cartograph: .*/atmosphere : .*/ocean in ") == 1;
         session.check(
@@ -77,7 +82,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let all_ran =
         variants.iter().all(|one| one["seconds"].as_array().is_some_and(|it| it.len() == 2));
     session.check("the job is tuned", ran && variants.len() > 1 && all_ran);
-    let again = [word(&command), "try", "--in-place", "--runs", "1", "--ignore", "apart", "--"];
+    let again = [word(&command), "try", "--runs", "1", "--ignore", "apart", "--"];
     let ran = job(&mut session, &again, "a:2,b:2", "0");
     let is_tried =
         session.out.contains("\nno rank was reordered") && !session.out.contains("not tried");
