@@ -9,7 +9,7 @@ use cartograph_traffic::Recording;
 use super::arms::{Arm, Means};
 use super::forecasts;
 use crate::learn::{self, Entry, Traffic, median_times};
-use crate::predict::{Candidate, Forecast, LEAST_GAIN, MOST_CALLS, Prediction, link};
+use crate::predict::{Forecast, LEAST_GAIN, MOST_CALLS, Prediction, link};
 use crate::replay::Link;
 use crate::store::Store;
 use crate::traffic::graph;
@@ -27,6 +27,16 @@ const CLOSE: f64 = 1.01;
 /// A smaller measured gain does not count.
 const LEAST_MEASURED: f64 = 1.02;
 
+/// A search for placements by predictions.
+struct Search<'a> {
+    known: &'a Traffic,
+    /// Rebuilt from the known traffic.
+    recording: &'a Recording,
+    machine: &'a Machine,
+    means: &'a Means,
+    options: Options,
+}
+
 /// The placements worth trying for a kind of work on the nodes of a job, of this shape, best first; none if its traffic
 /// is unknown.
 pub(crate) fn worth_trying(
@@ -43,8 +53,8 @@ pub(crate) fn worth_trying(
         return Vec::new();
     };
     let options = Options::default().with_devices(devices);
-    let find = || arms(known, &recording, machine, means, &options);
-    let found = forecasts::kept(store, (known, machine), means, devices, find);
+    let search = Search { known, recording: &recording, machine, means, options };
+    let found = forecasts::kept(store, (known, machine), means, devices, || search.arms());
     best(entry, kind, shape, found)
 }
 
@@ -78,20 +88,6 @@ fn weigh_grids(recording: &mut Recording) {
     }
 }
 
-/// The placements that are predicted to gain on the nodes of a job, best first.
-fn arms(
-    known: &Traffic,
-    recording: &Recording,
-    machine: &Machine,
-    means: &Means,
-    options: &Options,
-) -> Vec<Arm> {
-    match forecast(known, recording, machine, options) {
-        Some(forecast) => Arm::of_forecast(&forecast, machine, means).1,
-        None => by_bytes(known, recording, machine, means, options),
-    }
-}
-
 /// The best placements: first by measurements on such nodes, then by prediction.
 fn best(entry: &Entry, kind: u32, shape: u64, found: Vec<Arm>) -> Vec<Arm> {
     let measured = |arm: &Arm| {
@@ -117,16 +113,50 @@ fn best(entry: &Entry, kind: u32, shape: u64, found: Vec<Arm>) -> Vec<Arm> {
     found.into_iter().map(|(_, arm)| arm).take(MOST).collect()
 }
 
-/// The forecast by replay, if there are calls to replay.
-fn forecast(
-    known: &Traffic,
-    recording: &Recording,
-    machine: &Machine,
-    options: &Options,
-) -> Option<Forecast> {
-    let network = known.network.map(|(latency, bandwidth)| Link { latency, bandwidth });
-    let calls = CALLS.max(CALLS_OF_RANK * recording.size as usize).min(MOST_CALLS);
-    Forecast::new(recording, machine, options, network, calls)
+impl Search<'_> {
+    /// The placements that are predicted to gain on the nodes of a job, best first.
+    fn arms(&self) -> Vec<Arm> {
+        match self.forecast() {
+            Some(forecast) => Arm::of_forecast(&forecast, self.machine, self.means).1,
+            None => self.by_bytes(),
+        }
+    }
+
+    /// The forecast by replay, if there are calls to replay.
+    fn forecast(&self) -> Option<Forecast> {
+        let Self { known, recording, machine, options, .. } = self;
+        let network = known.network.map(|(latency, bandwidth)| Link { latency, bandwidth });
+        let calls = CALLS.max(CALLS_OF_RANK * recording.size as usize).min(MOST_CALLS);
+        Forecast::new(recording, machine, options, network, calls)
+    }
+
+    /// The placements if nothing can be replayed: by bytes, as if processes waited for those of the busiest node.
+    fn by_bytes(&self) -> Vec<Arm> {
+        let Self { known, recording, machine, means, options } = self;
+        let (graph, _) = graph(recording);
+        let plan = Plan::identity(&graph, machine, &Distances::default(), |_| 0);
+        let busiest = plan.after.max_node_edges;
+        if busiest == 0 {
+            return Vec::new();
+        }
+        let by = |objective| plan_graph(&graph, machine, &options.with_objective(objective));
+        let plans = both(&|| by(Objective::Sum), &|| by(Objective::Max));
+        let orders = ["fewest bytes between nodes", "fewest bytes of a node"];
+        // The time of the run is 1.
+        let own = Prediction { order: "default order".to_owned(), seconds: 1.0, busiest, plan };
+        let arm = |(order, plan): (&str, Plan)| {
+            let left = plan.after.max_node_edges as f64 / busiest as f64;
+            let seconds = (1.0 - known.waited * (1.0 - left)).max(1e-3);
+            let busiest = plan.after.max_node_edges;
+            let predicted = Prediction { order: order.to_owned(), seconds, busiest, plan };
+            Arm::new(&predicted, &own, machine).by(means, machine)
+        };
+        let mut found: Vec<Arm> = orders.into_iter().zip(plans).filter_map(arm).collect();
+        found.retain(|arm| arm.gain() >= LEAST_GAIN);
+        found.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
+        found.dedup_by(|one, other| one.node_of == other.node_of);
+        found
+    }
 }
 
 /// The traffic of a recorded run, with the network that best reproduces it.
@@ -134,42 +164,6 @@ pub(crate) fn traffic(recording: &Recording) -> Traffic {
     let mut known = Traffic::new(recording);
     known.network = link(recording).map(|Link { latency, bandwidth }| (latency, bandwidth));
     known
-}
-
-/// The placements if nothing can be replayed: by bytes, as if processes waited for those of the busiest node.
-fn by_bytes(
-    known: &Traffic,
-    recording: &Recording,
-    machine: &Machine,
-    means: &Means,
-    options: &Options,
-) -> Vec<Arm> {
-    let (graph, _) = graph(recording);
-    let plan = Plan::identity(&graph, machine, &Distances::default(), |_| 0);
-    let bytes = |plan: &Plan| plan.after.max_node_edges as f64;
-    let by = |objective| plan_graph(&graph, machine, &options.with_objective(objective));
-    let plans = both(&|| by(Objective::Sum), &|| by(Objective::Max));
-    let orders = ["fewest bytes between nodes", "fewest bytes of a node"];
-    let candidates = orders.into_iter().zip(plans);
-    let candidates = candidates.map(|(order, plan)| Candidate::new(order.to_owned(), plan));
-    let order = "default order".to_owned();
-    let busiest = plan.after.max_node_edges;
-    if busiest == 0 {
-        return Vec::new();
-    }
-    // The time of the run is 1.
-    let own = Prediction { order, seconds: 1.0, busiest, plan };
-    let of = |Candidate { order, plan }| {
-        let left = bytes(&plan) / bytes(&own.plan);
-        let seconds = (1.0 - known.waited * (1.0 - left)).max(1e-3);
-        Prediction { order, seconds, busiest: plan.after.max_node_edges, plan }
-    };
-    let arm = |candidate| Arm::new(&of(candidate), &own, machine).by(means, machine);
-    let mut found: Vec<Arm> = candidates.filter_map(arm).collect();
-    found.retain(|arm| arm.gain() >= LEAST_GAIN);
-    found.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
-    found.dedup_by(|one, other| one.node_of == other.node_of);
-    found
 }
 
 /// The results of two functions, which run at once if a thread can be started: a job waits for both.

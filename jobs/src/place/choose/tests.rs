@@ -97,7 +97,9 @@ fn jobs_of_thousands_of_ranks_are_replayed() {
     let machine = Machine::blocks(&[40; 60]);
     let known = entry.kind(0).unwrap().traffic.as_ref().unwrap();
     let recording = recording(known, entry.processes).unwrap();
-    let found = arms(known, &recording, &machine, &by_launcher(), &Options::default());
+    let (machine, means) = (&machine, &by_launcher());
+    let found =
+        Search { known, recording: &recording, machine, means, options: Options::default() }.arms();
     // Bytes alone do not reveal the program's grid.
     assert!(found[0].order.starts_with("20x12x10 in bricks of "), "{:?}", found[0].order);
     assert!(found[0].gain() > 1.5, "{}", found[0].gain());
