@@ -19,7 +19,7 @@ use cartograph_core::mapping::Weights;
 use cartograph_jobs::launch::binding;
 use cartograph_jobs::pmi::process::{self, Relayed};
 use cartograph_jobs::pmi::{Parts, Version};
-use cartograph_jobs::program::{Fault, With, behind_wrapper, find_program, preload};
+use cartograph_jobs::program::{Fault, With, behind_wrapper, find_program, is_linked, preload};
 
 use crate::help::{self, Known};
 use crate::output::{self, Cause, Failure, Result, is_first, say};
@@ -131,8 +131,12 @@ fn become_program(
         command.env(REORDER_VARIABLE, "on");
     }
     let word = arguments.reorder.clone().or_else(|| env::var(REORDER_VARIABLE).ok());
-    let is_set = has_library && word.is_some_and(|word| !["", "known", "off"].contains(&&*word));
-    if arguments.cpus.is_some() || follows || is_set {
+    let may_move = match word.as_deref().unwrap_or_default() {
+        "off" => false,
+        "" | "known" => follows || is_linked(&program),
+        _ => true,
+    };
+    if arguments.cpus.is_some() || has_library && may_move {
         avoid_han(&mut command);
     }
     let directories = [

@@ -155,6 +155,19 @@ fn gathers_do_not_use_nodes_where_the_order_of_ranks_may_change() {
     assert_eq!(module("--reorder on", None), "3\n");
     assert_eq!(module(&format!("--cpus {}", cpus.display()), None), "3\n");
     assert_eq!(module("--reorder on", Some("6")), "6\n");
+    // A linked program moves ranks by default.
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    return !puts(getenv("OMPI_MCA_coll_han_scatter_dynamic_global_communicator_module") ? "set" : "unset");
+}
+"#;
+    let at = machine.directory.path();
+    let linked = cc(at, source, "linked", &["lib/libcartograph.so.0", "-Wl,-rpath,$ORIGIN/lib"]);
+    let set = |options: &str| machine.exec(options, &linked).stdout_only();
+    assert_eq!([set(""), set("--reorder off")], ["set\n", "unset\n"]);
 }
 
 #[test]

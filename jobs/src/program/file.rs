@@ -79,6 +79,11 @@ pub(crate) fn linked_mpi(program: &Path) -> Option<PathBuf> {
     known.entry(program.to_owned()).or_insert_with(|| find_needed(program, is_mpi)).clone()
 }
 
+/// True if a program is linked with the library of topologies, which then moves ranks where it asks for that.
+pub fn is_linked(program: &Path) -> bool {
+    needed(program).is_some_and(|names| names.iter().any(|name| name.starts_with("libcartograph.")))
+}
+
 /// The names of the libraries with which a program is linked directly.
 fn needed(program: &Path) -> Option<Vec<String>> {
     let file = File::open(program).ok()?;

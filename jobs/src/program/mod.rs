@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::error::Result;
 
-pub use file::{find_program, own_path};
+pub use file::{find_program, is_linked, own_path};
 pub(crate) use file::{linked_mpi, needs_mpi};
 pub use libraries::{Fault, LibraryDirectory};
 pub use preload::{With, preload};
