@@ -172,8 +172,8 @@ lab-simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
 	$(PURE) cargo run --release -p cartograph-lab --bin simulate -- $(SECTION)
 
-## make lab-scale                       traces of public programs (lab/traces) on simulated networks of today, for lab/results
+## make lab-scale [TRACES="bt ft"]       traces of public programs (lab/traces) on simulated networks of today, for lab/results
 lab-scale:
 	@$(MAKE) -s --no-print-directory tool
-	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin scale
+	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin scale -- $(TRACES)
 	@$(MAKE) -s --no-print-directory lab-results

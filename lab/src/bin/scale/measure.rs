@@ -132,69 +132,68 @@ fn correlation(one: &[f64], other: &[f64]) -> f64 {
 }
 
 /// How forecasts compare with what was simulated.
-#[derive(Default)]
-struct Forecasts {
-    all: u32,
-    close: u32,
-    placed: u32,
-    wrong: u32,
-}
-
-impl Forecasts {
-    fn add(&mut self, predicted: f64, gain: f64) {
-        self.all += 1;
-        self.close += u32::from((predicted / gain - 1.0).abs() <= 0.1);
-        self.placed += u32::from(predicted >= 1.03);
-        self.wrong += u32::from(predicted >= 1.03 && gain < 0.99);
+fn forecasts(times: &Table) -> Table {
+    let mut count = [0u32; 4];
+    for row in &times.rows {
+        let [gain, predicted] = [6, 7].map(|at| row[at].parse().unwrap_or(f64::NAN));
+        let is_placed = predicted >= 1.03;
+        let is_wrong = is_placed && gain < 0.99;
+        let found = [true, (predicted / gain - 1.0).abs() <= 0.1, is_placed, is_wrong];
+        for (count, found) in count.iter_mut().zip(found) {
+            *count += u32::from(found);
+        }
     }
+    let mut table =
+        Table::new("Forecasts", "forecasts | within 10 % | of a gain | of a gain, slower");
+    table.row(&count.map(|count| count.to_string()).join(" | "));
+    table
 }
 
-/// Replays all traces.
+/// Replays the traces with these names, or all. Rows of other programs stay.
 ///
 /// # Errors
 ///
-/// If there is no trace, or a replay fails.
-pub(crate) fn all() -> Result<(), Box<dyn Error>> {
-    let names: Vec<&str> = MACHINES.iter().map(|(name, _)| *name).collect();
-    let names = names.join(" | ");
-    let columns = format!(
-        "program | processes | work, % | {names} | {FASTER_NAME} | round-robin | reordered"
-    );
-    let mut gains = Table::new("Block order / planned", &columns);
-    let mut times = Table::new(
-        "Simulated times",
-        "program | machine | block, ms | round-robin, ms | reordered, ms | planned, ms | block / planned | predicted",
-    );
-    let mut objectives = Table::new(
-        "Objectives",
-        "program | busiest node | hop-bytes | bytes between nodes | replay",
-    );
-    let mut forecasts = Forecasts::default();
-    let mut files: Vec<PathBuf> = std::fs::read_dir(orders::traces())?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<std::io::Result<_>>()?;
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "trace"));
-    files.sort();
-    for file in &files {
-        let trace = Trace::read(file)?;
-        one(&trace, &mut gains, &mut times, &mut objectives, &mut forecasts)?;
-        let Forecasts { all, close, placed, wrong } = forecasts;
-        let mut summary =
-            Table::new("Forecasts", "forecasts | within 10 % | of a gain | of a gain, slower");
-        summary.row(&format!("{all} | {close} | {placed} | {wrong}"));
-        let tables = vec![gains.clone(), times.clone(), objectives.clone(), summary];
-        File::put("scale", "make lab-scale", tables)?;
+/// If there is no such trace, or a replay fails.
+pub(crate) fn all(chosen: &[&str]) -> Result<(), Box<dyn Error>> {
+    let mut names: Vec<String> = chosen.iter().map(|name| format!("{name}.trace")).collect();
+    if names.is_empty() {
+        for file in std::fs::read_dir(orders::traces())? {
+            names.push(file?.file_name().to_string_lossy().into_owned());
+        }
+        names.retain(|name| name.ends_with(".trace"));
+    }
+    for name in &names {
+        let trace = Trace::read(&orders::traces().join(name))?;
+        let mut tables = tables();
+        one(&trace, &mut tables)?;
+        let before = File::read(&top().join("lab/results/scale.json"))?;
+        for table in &mut tables {
+            let known = before.table(&table.name).map_or(&[][..], |known| &known.rows);
+            table.rows.extend(known.iter().filter(|row| row[0] != trace.title).cloned());
+            // A program's rows keep their order.
+            table.rows.sort_by_key(|row| row[0].to_lowercase());
+        }
+        let summary = forecasts(&tables[1]);
+        File::put("scale", "make lab-scale", tables.into_iter().chain([summary]).collect())?;
     }
     Ok(())
 }
 
-fn one(
-    trace: &Trace,
-    gains: &mut Table,
-    times: &mut Table,
-    objectives: &mut Table,
-    forecasts: &mut Forecasts,
-) -> Result<(), Box<dyn Error>> {
+/// Gains, times and correlations, without rows.
+fn tables() -> [Table; 3] {
+    let names: Vec<&str> = MACHINES.iter().map(|(name, _)| *name).collect();
+    let names = names.join(" | ");
+    let gains = format!(
+        "program | processes | work, % | {names} | {FASTER_NAME} | round-robin | reordered"
+    );
+    let times = "program | machine | block, ms | round-robin, ms | reordered, ms | planned, ms | block / planned | predicted";
+    let objectives = "program | busiest node | hop-bytes | bytes between nodes | replay";
+    [("Block order / planned", &*gains), ("Simulated times", times), ("Objectives", objectives)]
+        .map(|(name, columns)| Table::new(name, columns))
+}
+
+/// Replays one trace, and adds its rows.
+fn one(trace: &Trace, [gains, times, objectives]: &mut [Table; 3]) -> Result<(), Box<dyn Error>> {
     let faster = trace.with_faster_cores(FASTER);
     let [measuring, fast] = [(trace, "as-traced"), (&faster, "faster")]
         .map(|(trace, name)| Measuring::new(trace, name));
@@ -206,7 +205,6 @@ fn one(
         let Times { block, round_robin, planned, predicted, reordered } = measuring.on(machine)?;
         let gain = block / planned;
         cells.push(format!("{gain:.2}"));
-        forecasts.add(predicted, gain);
         let ms = |seconds: f64| format!("{:.3}", seconds * 1e3);
         let moved = reordered.map_or("-".into(), ms);
         times.row(&format!(
@@ -225,7 +223,10 @@ fn one(
     let [part, round_robin, reordered] = last;
     let (ranks, cells) = (trace.size(), cells.join(" | "));
     gains.row(&format!("{title} | {ranks} | {part} | {cells} | {round_robin} | {reordered}"));
-    let found = measuring.objectives(USUAL)?.map(|value| format!("{value:.2}"));
+    // Of an all-to-all, all orders have the same bytes.
+    let correlation =
+        |value: f64| if value.is_nan() { "-".to_owned() } else { format!("{value:.2}") };
+    let found = measuring.objectives(USUAL)?.map(correlation);
     objectives.row(&format!("{title} | {}", found.join(" | ")));
     println!("{title}: {}", found.join(" | "));
     Ok(())

@@ -15,15 +15,20 @@ pub(crate) const SPEED: f64 = 1e9;
 const BYTE: u32 = 6;
 const SENDRECV: i32 = 1 << 20;
 
-/// Bytes of the data types by their numbers in a trace: double, int, char, short, long, float, byte.
-fn bytes_of(datatype: &str) -> u64 {
-    match datatype {
-        "0" | "4" => 8,
-        "1" | "5" => 4,
+/// The bytes of a data type by its number in a trace.
+fn bytes_of(datatype: &str) -> Option<u64> {
+    Some(match datatype {
+        // char, byte
+        "2" | "6" => 1,
         "3" => 2,
-        "32" => 16,
-        _ => 1,
-    }
+        // int, float, LOGICAL, REAL
+        "1" | "5" | "23" | "38" => 4,
+        // double, long, long long, INTEGER8, REAL8
+        "0" | "4" | "7" | "20" | "40" => 8,
+        // DOUBLE_COMPLEX
+        "32" | "43" => 16,
+        _ => return None,
+    })
 }
 
 /// A rank's requests that wait, each with its number, source, destination and tag.
@@ -57,6 +62,11 @@ impl Requests {
         done.iter().map(|(number, _)| Op::Wait { back: self.made - number, count: 1 }).collect()
     }
 
+    fn wait_oldest(&mut self) -> Option<Op> {
+        let (_, oldest) = self.open.first()?;
+        self.wait(*oldest)
+    }
+
     /// The oldest request of this kind, which completes.
     fn wait(&mut self, wanted: [i64; 3]) -> Option<Op> {
         let at = self.open.iter().position(|(_, of)| *of == wanted)?;
@@ -71,7 +81,7 @@ fn ops(lines: &[&str], rank: u32, requests: &mut Requests) -> Option<Vec<Op>> {
     let words: Vec<&str> = line.split_whitespace().skip(1).collect();
     let number = |at: usize| words.get(at)?.parse::<f64>().ok().map(|number| number as i64);
     let size = |count: usize, datatype: usize| {
-        Some(number(count)? as u64 * words.get(datatype).map_or(1, |name| bytes_of(name)))
+        Some(number(count)? as u64 * words.get(datatype).map_or(Some(1), |name| bytes_of(name))?)
     };
     let own = i64::from(rank);
     let meet = |kind, bytes| Op::Meet { group: 0, kind, bytes };
@@ -109,9 +119,11 @@ fn ops(lines: &[&str], rank: u32, requests: &mut Requests) -> Option<Vec<Op>> {
         }
         "wait" => vec![requests.wait([number(1)?, number(2)?, number(3)?])?],
         "waitall" => requests.wait_all(own, rest),
+        // The trace does not tell which one completed.
+        "waitAny" => vec![requests.wait_oldest()?],
         "barrier" => vec![meet(Meeting::All, 0)],
         "allreduce" => vec![meet(Meeting::All, size(1, 3)?)],
-        "reduce" => vec![meet(Meeting::ToRoot(number(3)? as u32), size(1, 4)?)],
+        "reduce" | "gather" => vec![meet(Meeting::ToRoot(number(3)? as u32), size(1, 4)?)],
         "bcast" => vec![meet(Meeting::FromRoot(number(2)? as u32), size(1, 3)?)],
         "allgather" => vec![meet(Meeting::Gather, size(1, 3)?)],
         "alltoall" => vec![meet(Meeting::Exchange, size(1, 3)?)],
