@@ -96,7 +96,6 @@ pub(crate) const TUNE: &str = "\
 Examples:
   cartograph tune -- mpiexec -n 64 ./app
   cartograph tune --time 'Solve time: (.*)' -- mpiexec -n 64 ./app
-  mpiexec -n 64 cartograph exec --profile app.cartograph.json ./app
 
 Exit status:
   0, also if no variant is faster; 1 on failure, 2 for wrong arguments, 130 if interrupted, 143 by SIGTERM";

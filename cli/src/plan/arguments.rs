@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<PathBuf>,
     /// Write a rank file for a launcher, for programs that pass reorder = 0; may be repeated
-    #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"], value_parser = LAUNCHERS, hide_possible_values = true)]
+    #[arg(long, num_args = 2, value_names = ["openmpi|slurm|cray|flux", "FILE"], value_parser = LAUNCHERS, hide_possible_values = true)]
     pub(super) rankfile: Option<Vec<String>>,
     /// The names of the nodes, for the rank file and a --layout file of the network: a,b,c or n[0-7], or a file with
     /// one on each line, also as host:48 or host slots=48; default: those of --layout FILE or --traffic, or n0, n1, ...

@@ -24,7 +24,7 @@ pub(super) struct Options {
     /// Maximum runs per variant, interleaved (>= 2)
     #[arg(long, default_value = "5", value_parser = clap::value_parser!(u32).range(2..=1000))]
     runs: u32,
-    /// Start no run after SECONDS, and end a run that takes longer
+    /// Start no third or later round after SECONDS, and end a run that takes longer
     #[arg(long, default_value = "1800", value_name = "SECONDS")]
     pub(super) seconds: u64,
     /// Compare the time that the program prints: the first group of a regular expression, or its first number;

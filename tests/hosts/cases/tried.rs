@@ -94,10 +94,10 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         );
     }
     let lammps = [
-        "does not work when ranks are reordered by MPI_Cart_create: it did not end within 8 s",
+        "does not work when ranks are reordered by MPI_Cart_create: it did not end within 5 s",
         "Run it with CARTOGRAPH_REORDER=off",
     ];
-    tries(s, 1, "--seconds 8 --runs 10", &["old_communicator"], &lammps);
+    tries(s, 1, "--seconds 5 --runs 10", &["old_communicator"], &lammps);
     let moves = exec(s, "old_communicator", "");
     s.check("exec moves nothing that is wrong", !moves);
     // A program like SPARC corrects the pairing of blocks itself, under a name that is not in the table. MPICH 5 needs
