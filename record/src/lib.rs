@@ -9,7 +9,7 @@
 //! - [`sent`] and [`neighborhoods`]: the messages of a call. [`tally`]: the counts. [`peers`]: gets destinations from
 //!   the host. [`part`]: the file.
 //! - [`window`]: the first calls in order. [`ticks`]: their times. [`limits`]: the maximal cost of recording. [`work`]:
-//!   the total that the process sends. [`devices`]: the GPU that it used.
+//!   the total that the process sends. [`devices`]: the GPU that it used. [`file_size`]: limits of files.
 //! - [`messages`], [`waits`], [`onesided`], [`collectives`], [`process`]: the functions that are wrapped.
 
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: say!")]
@@ -25,6 +25,7 @@ mod wrap;
 
 mod collectives;
 mod devices;
+mod file_size;
 mod limits;
 mod messages;
 mod neighborhoods;

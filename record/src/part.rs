@@ -18,7 +18,7 @@ use cartograph_shim::say;
 use cartograph_traffic::{Line, Process, Work, open_regular};
 
 use crate::work::Amount;
-use crate::{devices, limits, work};
+use crate::{devices, file_size, limits, work};
 
 /// The variable that names the directory.
 const VARIABLE: &str = "CARTOGRAPH_RECORD";
@@ -274,7 +274,7 @@ impl Part {
             ErrorKind::NotFound => make(&self.directory).and_then(|()| self.open()),
             _ => Err(error),
         })?;
-        file.write_all(text)
+        file_size::without_signal(|| file.write_all(text))
     }
 
     /// Opens the node's file, new or created by others of the job: no link, and no file with other names.

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use crate::jobs::Jobs;
 use crate::run::{COMMAND, Directory};
 
 /// Counts the signals that it gets until a second after SIGTERM, and exits with the number of SIGUSR1. With an argument,
@@ -102,6 +103,44 @@ impl Job {
     fn end(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().unwrap().code();
         (code, self.text().lines().last().unwrap_or_default().to_owned())
+    }
+}
+
+/// A first job whose launcher runs these lines before the program.
+fn first_job(name: &str, lines: &str) -> Jobs {
+    let jobs = Jobs::new(name);
+    let stub = fs::read_to_string(jobs.bench.directory.join("mpiexec")).unwrap();
+    let stub = stub.strip_prefix("#!/bin/sh\n").unwrap();
+    let stub = stub.replacen("*\" where\"*)\n", "*\" where\"*)\n    sleep 0.5\n", 1);
+    jobs.bench.script("mpiexec", &stub.replacen("esac\n", &format!("esac\n{lines}\n"), 1));
+    jobs
+}
+
+#[test]
+fn a_signal_before_the_job_reaches_the_launcher_when_it_is_ready() {
+    let jobs = first_job("early", "sleep 0.4; trap 'echo USR1' USR1; sleep 1");
+    let mut command = jobs.command("run");
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(300));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-USR1", &id]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "USR1\nsum 5\n", "{done:?}");
+}
+
+#[test]
+fn a_job_inherits_ignored_children_and_limited_files() {
+    let jobs = first_job("inherited", "sleep 0.1");
+    for words in
+        [&["env", "--ignore-signal=CHLD"][..], &["sh", "-c", "ulimit -f 16; exec \"$@\"", "sh"]]
+    {
+        let job = jobs.command("run");
+        let mut command = Command::new("timeout");
+        command.arg("20").args(words).arg(job.get_program()).args(job.get_args());
+        command.envs(job.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let done = command.current_dir(job.get_current_dir().unwrap()).output().unwrap();
+        let out = String::from_utf8_lossy(&done.stdout);
+        assert_eq!((done.status.code(), &*out), (Some(0), "sum 5\n"), "{words:?}: {done:?}");
     }
 }
 

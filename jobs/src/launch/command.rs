@@ -1,5 +1,6 @@
 //! Reads the command that starts a job: the launcher with its options, and the program behind them.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
@@ -38,6 +39,13 @@ impl Launch {
         let end = command.iter().position(|word| word == ":").unwrap_or(command.len());
         let (at, line) = split(command, end, prints)?;
         let launcher = command[..at].iter().filter(|word| *word != "--").cloned().collect();
+        if let Ok(line) = &line
+            && line.searches_elsewhere()
+        {
+            return Err(Failure::usage(
+                "the launcher looks for the program in the directories of an option; name its file",
+            ));
+        }
         let own = line.clone().map(Self::from).unwrap_or_default();
         let mpi = mpi.map(str::to_owned);
         let launch = match own.programs.is_one {
@@ -124,7 +132,19 @@ impl Launch {
             false => WITHOUT.to_owned(),
             true => format!(r#"[ -x "$1" ] && exec "$@"; shift "$0"; {}"#, self.parts().by_rank()),
         };
-        let shell = ["/bin/sh", "-c", &script].map(OsString::from);
+        // Shells such as dash drop variables that they cannot have, among them the functions that bash exports.
+        let is_plain = |name: &OsStr| {
+            let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            name.as_encoded_bytes().iter().all(is_part)
+        };
+        let shell = match env::vars_os().all(|(name, _)| is_plain(&name)) {
+            true => &["/bin/sh", "-c"][..],
+            false => &["/bin/bash", "--posix", "-c"],
+        };
+        if !Path::new(shell[0]).exists() {
+            return Ok(self.with_front(&exec));
+        }
+        let shell = shell.iter().chain([&&*script]).map(OsString::from).collect::<Vec<_>>();
         Ok(self.with_front(&[&shell[..], &[exec.len().to_string().into()], &exec].concat()))
     }
 

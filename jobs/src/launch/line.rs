@@ -6,7 +6,7 @@ use std::fmt;
 use cartograph_core::launcher::options::{Options, Role, Values};
 use cartograph_core::launcher::table::{Launcher, LauncherKind, named};
 
-use crate::program::{is_wrapper, name};
+use crate::program::{is_wrapper, name, with_effects};
 
 /// An option on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -248,6 +248,18 @@ impl Line {
         // 4, or 2-4.
         let nodes = nodes.and_then(|nodes| nodes.rsplit('-').next()?.parse().ok());
         [nodes, self.processes()].into_iter().flatten().min()
+    }
+
+    /// True if an option has the directories in which the launcher looks for a program.
+    pub(super) fn searches_elsewhere(&self) -> bool {
+        let has_no_path = |program: &[OsString]| !program[0].as_encoded_bytes().contains(&b'/');
+        self.options.iter().any(|given| given.name == Some("path"))
+            && self.programs.all().any(has_no_path)
+    }
+
+    /// A word before the launcher that may be a command with effects of its own.
+    pub(crate) fn wrapper_with_effects(&self) -> Option<&OsStr> {
+        with_effects(&self.before)
     }
 
     /// True if the programs are in a file.

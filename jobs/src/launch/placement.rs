@@ -64,7 +64,8 @@ const SRUN_MODES: [&str; 3] = ["SLURM_STDOUTMODE", "SLURM_STDERRMODE", "SLURM_ST
 fn is_numbered(value: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     let is_rank = |part: &str| part.trim_start_matches(is_digit).starts_with(['t', 'r']);
-    let is_list = value.starts_with(is_digit) && value.chars().all(|c| is_digit(c) || c == ',');
+    let is_list =
+        value.starts_with(is_digit) && value.chars().all(|c| is_digit(c) || ",-".contains(c));
     is_list && value != "0" || value.split('%').skip(1).any(is_rank)
 }
 

@@ -274,6 +274,7 @@ fn files_and_input_of_single_ranks_are_found() {
         (HYDRA4, "mpiexec -outfile-pattern out.%r -n 4 ./app", "-outfile-pattern out.%r numbers"),
         (HYDRA4, "mpiexec -outfile-pattern out.%h -errfile-pattern e%r -n 4 ./app", "e%r numbers"),
         (HYDRA4, "mpiexec -s 2 -n 4 ./app", "-s 2 numbers"),
+        (HYDRA4, "mpiexec -s 1-3 -n 4 ./app", "-s 1-3 numbers"),
         (HYDRA4, "mpiexec -s all -n 4 ./app -s 2", ""),
         ("", "srun -o out.%j.%4t -n 4 ./app", "-o out.%j.%4t numbers"),
         ("", "srun --input=in.%t -n 4 ./app", "--input=in.%t numbers"),

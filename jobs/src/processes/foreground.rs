@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::panic;
 use std::process::{self, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
@@ -16,6 +16,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
+use super::children;
 use super::ended::Ended;
 use super::watched::{self, Run};
 use super::witness::Witness;
@@ -34,6 +35,9 @@ const OTHERS: [Signal; 6] = [
     Signal::SIGPWR,
 ];
 
+/// The time until a launcher has its handlers of signals.
+const READY: Duration = Duration::from_secs(1);
+
 /// Signals that stop jobs, and let them go on.
 const JOB_CONTROL: [Signal; 4] =
     [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU, Signal::SIGCONT];
@@ -41,6 +45,8 @@ const JOB_CONTROL: [Signal; 4] =
 /// The signals of this process, which are blocked and read from a queue.
 pub struct Signals {
     all: SigSet,
+    /// True if the job inherits that it ignores its children.
+    ignores_children: bool,
 }
 
 /// The end of a job.
@@ -56,7 +62,44 @@ pub struct JobEnd {
 fn held() -> SigSet {
     let mut all: SigSet = ENDING.iter().chain(&OTHERS).chain(&JOB_CONTROL).copied().collect();
     all.add(Signal::SIGCHLD);
+    // Without space by a limit, a write is an error then.
+    all.add(Signal::SIGXFSZ);
     all
+}
+
+/// The signals for a job that has just started.
+struct Queue {
+    signals: SignalFd,
+    /// Those that came before the job.
+    early: Vec<siginfo>,
+    began: Instant,
+}
+
+impl Queue {
+    fn new(all: &SigSet) -> io::Result<Self> {
+        let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+        let signals = SignalFd::with_flags(all, flags)?;
+        let mut early = Vec::new();
+        while let Some(signal) = signals.read_signal()? {
+            early.push(signal);
+        }
+        Ok(Self { signals, early, began: Instant::now() })
+    }
+
+    /// The next signal; `None` after this time, if it is limited, or earlier. An early one that the launcher handles comes
+    /// once that is ready.
+    fn next(&mut self, longest: Option<Duration>) -> io::Result<Option<siginfo>> {
+        let left = READY.saturating_sub(self.began.elapsed());
+        let is_due = |signal: &siginfo| {
+            left.is_zero() || !OTHERS.iter().any(|other| *other as u32 == signal.ssi_signo)
+        };
+        if let Some(at) = self.early.iter().position(is_due) {
+            return Ok(Some(self.early.remove(at)));
+        }
+        let until = (!self.early.is_empty()).then_some(left);
+        let longest = longest.into_iter().chain(until).min();
+        if is_ready(&self.signals, longest) { Ok(self.signals.read_signal()?) } else { Ok(None) }
+    }
 }
 
 /// A command that ends with this process; without words, one that only waits for that.
@@ -77,16 +120,24 @@ impl Signals {
     pub fn hold() -> io::Result<Self> {
         let all = held();
         all.thread_block()?;
-        Ok(Self { all })
+        Ok(Self { all, ignores_children: children::keep() })
+    }
+
+    /// The command of a job or a question, which ends with this process.
+    fn command(&self, words: &[OsString]) -> Command {
+        let mut command = under_this(words);
+        if self.ignores_children {
+            children::ignored_by(&mut command);
+        }
+        command
     }
 
     /// Runs the job; returns when it has ended.
     pub fn run(&self, words: &[OsString]) -> io::Result<JobEnd> {
-        let mut child = under_this(words).spawn()?;
+        let mut child = self.command(words).spawn()?;
         let launcher = Pid::from_raw(child.id().cast_signed());
         let mut witness = Witness::start(|| under_this(&[])).ok();
-        let queue =
-            SignalFd::with_flags(&self.all, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+        let mut queue = Queue::new(&self.all)?;
         let mut after_signal = false;
         loop {
             if let Some(status) = child.try_wait()? {
@@ -94,13 +145,13 @@ impl Signals {
             }
             stop_with(launcher);
             let age = witness.as_ref().and_then(Witness::age);
-            let Some(signal) = next(&queue, age)? else {
-                let is_silent = || !is_ready(&queue, Some(Duration::ZERO));
+            let Some(signal) = queue.next(age)? else {
+                let is_silent = || !is_ready(&queue.signals, Some(Duration::ZERO));
                 witness.iter_mut().for_each(|witness| witness.renew(is_silent));
                 continue;
             };
             let number = signal.ssi_signo as i32;
-            if number == Signal::SIGCHLD as i32 {
+            if [Signal::SIGCHLD, Signal::SIGXFSZ].iter().any(|own| *own as i32 == number) {
                 continue;
             }
             after_signal |= !JOB_CONTROL.iter().any(|control| *control as i32 == number);
@@ -126,7 +177,7 @@ impl Signals {
             }
             count.get()
         };
-        let run = watched::run(under_this(words).stdin(Stdio::null()), longest, &signals).ok();
+        let run = watched::run(self.command(words).stdin(Stdio::null()), longest, &signals).ok();
         if let Some(signal) = first.get() {
             end_by(signal);
         }
@@ -163,11 +214,6 @@ fn stop_with(launcher: Pid) {
     }
 }
 
-/// The next signal; `None` after this time, if it is limited.
-fn next(queue: &SignalFd, longest: Option<Duration>) -> io::Result<Option<siginfo>> {
-    if is_ready(queue, longest) { Ok(queue.read_signal()?) } else { Ok(None) }
-}
-
 /// True as soon as a signal can be read; false after this time.
 fn is_ready(queue: &SignalFd, longest: Option<Duration>) -> bool {
     let longest = longest.map_or(PollTimeout::NONE, |longest| {
@@ -178,6 +224,13 @@ fn is_ready(queue: &SignalFd, longest: Option<Duration>) -> bool {
 
 /// Becomes a command, which inherits no blocked signal.
 fn become_job(words: &[OsString]) -> io::Error {
+    let mut limit = SigSet::empty();
+    limit.add(Signal::SIGXFSZ);
+    // A write of this process that failed is none of the job.
+    if let Ok(queue) = SignalFd::with_flags(&limit, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
+    {
+        while let Ok(Some(_)) = queue.read_signal() {}
+    }
     if let Err(error) = held().thread_unblock() {
         return error.into();
     }

@@ -1,5 +1,6 @@
 //! Processes that the command starts: in the foreground, as the job itself, or watched, with their output kept.
 
+mod children;
 mod ended;
 pub mod foreground;
 mod input;

@@ -28,6 +28,38 @@ const WRAPPERS: &[(&str, &[&str])] = &[
     ("nsys", &["profile"]),
 ];
 
+/// Those of them that write no file and change nothing, so that they may start a launcher more than once.
+const HARMLESS: [&str; 13] = [
+    "env",
+    "nice",
+    "ionice",
+    "nohup",
+    "time",
+    "timeout",
+    "taskset",
+    "chrt",
+    "numactl",
+    "hwloc-bind",
+    "setarch",
+    "prlimit",
+    "stdbuf",
+];
+
+/// A word in front of a launcher that may be a command with effects of its own.
+pub(crate) fn with_effects(before: &[OsString]) -> Option<&OsStr> {
+    let found = before.iter().enumerate().find(|(at, word)| {
+        let name = name(word);
+        let has_option =
+            || before.get(at + 1).is_some_and(|next| next.as_encoded_bytes().starts_with(b"-"));
+        match HARMLESS.contains(&&*name) {
+            // -o names a file.
+            true => name == "time" && has_option(),
+            false => *at == 0 || find_program(word).is_ok(),
+        }
+    });
+    found.map(|(_, word)| &**word)
+}
+
 /// The file name of a word.
 pub(crate) fn name(word: &OsStr) -> String {
     Path::new(word).file_name().unwrap_or_default().to_string_lossy().into_owned()

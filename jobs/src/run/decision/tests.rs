@@ -38,6 +38,10 @@ fn a_job_runs_unchanged_with_the_reason() {
         ("@srun --multi-prog -n 16 --mpi=pmix @programs", usual(), "outside an allocation"),
         ("@mpiexec --output-filename out -n 16 @program", usual(), "redirects the output"),
         ("@mpiexec -x CARTOGRAPH_REORDER=on -n 16 @program", usual(), "CARTOGRAPH_REORDER=on"),
+        ("@mpiexec --path @ -n 16 sh", usual(), "directories of an option"),
+        ("@other @mpiexec -n 16 @program", usual(), "other before the launcher"),
+        ("time -o log @mpiexec -n 16 @program", usual(), "time before the launcher"),
+        ("nice @other @mpiexec -n 16 @program", usual(), "other before the launcher"),
         (LINE, Around { records: false, ..usual() }, "there is no recorder"),
         (LINE, Around { of_node: 16, ..usual() }, "all processes are on one node"),
         (LINE, Around { of_node: 0, ..usual() }, "does not start `cartograph where`"),
@@ -45,6 +49,8 @@ fn a_job_runs_unchanged_with_the_reason() {
         runs_unchanged(bench.decide(line, &around), why);
     }
     runs_unchanged(bench.decide_with(LINE, Err("it is full".into()), &usual()), "it is full");
+    let harmless = format!("env A=1 nice -n 1 time {LINE}");
+    assert!(bench.decide(&harmless, &usual()).lesson.is_ok());
 }
 
 #[test]
