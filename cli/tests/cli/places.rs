@@ -105,6 +105,16 @@ fn a_program_without_a_recording_starts_at_once_in_nine_of_ten_jobs() {
 }
 
 #[test]
+fn under_relays_too_a_program_without_a_recording_starts_at_once() {
+    let jobs = Jobs::under("hydra", "MPICH Version: 4.0.2", "-n 16", "silent-relays");
+    jobs.bench.script("program", "true");
+    for why in ["nothing was recorded: ", "nothing was recorded: ", "in an earlier job, nothing"] {
+        let done = jobs.command("run").output().unwrap();
+        has(&String::from_utf8_lossy(&done.stderr), &format!("program: {why}"));
+    }
+}
+
+#[test]
 fn a_program_without_a_library_for_its_mpi_starts_at_once() {
     let jobs = Places::new("foreign", WORDS);
     let directory = &jobs.0.bench.directory;

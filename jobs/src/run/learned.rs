@@ -125,8 +125,10 @@ impl Lesson {
             Ok(recording) => recording,
             Err(why) => {
                 // One of a program that was recorded before may be lost by chance.
-                if let Some(assumed) = self.nodes.as_mut().filter(|_| self.guess.kinds.is_empty()) {
-                    assumed.kept.misses(&self.store, &self.program, why);
+                if self.guess.kinds.is_empty() {
+                    let read = || Kept::read(&self.store, &self.line.without_programs());
+                    let mut kept = self.nodes.take().map_or_else(read, |assumed| assumed.kept);
+                    kept.misses(&self.store, &self.program, why);
                 }
                 return Err(format!("{why}; nothing learned"));
             }
