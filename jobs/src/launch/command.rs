@@ -135,7 +135,8 @@ impl Launch {
         // Shells such as dash drop variables that they cannot have, among them the functions that bash exports.
         let is_plain = |name: &OsStr| {
             let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-            name.as_encoded_bytes().iter().all(is_part)
+            let bytes = name.as_encoded_bytes();
+            bytes.iter().all(is_part) && !bytes.first().is_some_and(u8::is_ascii_digit)
         };
         let shell = match env::vars_os().all(|(name, _)| is_plain(&name)) {
             true => &["/bin/sh", "-c"][..],
