@@ -16,7 +16,7 @@ pub(crate) fn without_signal<T>(write: impl FnOnce() -> T) -> T {
     if is_held {
         if !was_pending && is_pending() {
             let at_once = timespec { tv_sec: 0, tv_nsec: 0 };
-            // SAFETY: the set and the time are initialized; nobody wants to know more of the signal.
+            // SAFETY: the set and the time are initialized; no details of the signal are needed.
             unsafe { libc::sigtimedwait(&raw const limit, null_mut(), &raw const at_once) };
         }
         // SAFETY: the set is that of this thread before.
@@ -53,7 +53,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    #[ignore = "in a process of its own, with a limit"]
+    #[ignore = "run by the next test under ulimit -f"]
     fn writes_beyond_the_limit() {
         let path = std::env::temp_dir().join(format!("cartograph-limit-{}", std::process::id()));
         let mut file = std::fs::File::create(&path).unwrap();

@@ -131,12 +131,12 @@ fn become_program(
         command.env(REORDER_VARIABLE, "on");
     }
     let word = arguments.reorder.clone().or_else(|| env::var(REORDER_VARIABLE).ok());
-    let may_move = match word.as_deref().unwrap_or_default() {
+    let may_move = || match word.as_deref().unwrap_or_default() {
         "off" => false,
         "" | "known" => follows || is_linked(&program),
         _ => true,
     };
-    if arguments.cpus.is_some() || has_library && may_move {
+    if arguments.cpus.is_some() || has_library && may_move() {
         avoid_han(&mut command);
     }
     let directories = [

@@ -118,7 +118,7 @@ fn first_job(name: &str, lines: &str) -> Jobs {
 
 #[test]
 fn a_signal_before_the_job_reaches_the_launcher_when_it_is_ready() {
-    let jobs = first_job("early", "sleep 0.4; trap 'echo USR1' USR1; sleep 1");
+    let jobs = first_job("early", "sleep 0.2; trap 'echo USR1' USR1; sleep 1");
     let mut command = jobs.command("run");
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     thread::sleep(Duration::from_millis(300));
@@ -129,7 +129,7 @@ fn a_signal_before_the_job_reaches_the_launcher_when_it_is_ready() {
 }
 
 #[test]
-fn a_job_inherits_ignored_children_and_limited_files() {
+fn a_job_ends_if_children_are_ignored_or_files_limited() {
     let jobs = first_job("inherited", "sleep 0.1");
     for words in
         [&["env", "--ignore-signal=CHLD"][..], &["sh", "-c", "ulimit -f 16; exec \"$@\"", "sh"]]
@@ -142,6 +142,13 @@ fn a_job_inherits_ignored_children_and_limited_files() {
         let out = String::from_utf8_lossy(&done.stdout);
         assert_eq!((done.status.code(), &*out), (Some(0), "sum 5\n"), "{words:?}: {done:?}");
     }
+    // SIGCHLD is signal 17.
+    let mut command = Command::new("env");
+    command.args(["--ignore-signal=CHLD", COMMAND, "run", "--quiet", "grep", "SigIgn:"]);
+    let done = command.arg("/proc/self/status").output().unwrap();
+    let mask = String::from_utf8_lossy(&done.stdout);
+    let mask = u64::from_str_radix(mask.trim_start_matches("SigIgn:").trim(), 16).unwrap();
+    assert_eq!(mask >> 16 & 1, 1, "the job ignores children too");
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Launch {
             && line.searches_elsewhere()
         {
             return Err(Failure::usage(
-                "the launcher looks for the program in the directories of an option; name its file",
+                "the launcher searches the directories of its option path; give the program's path",
             ));
         }
         let own = line.clone().map(Self::from).unwrap_or_default();

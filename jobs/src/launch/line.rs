@@ -6,7 +6,7 @@ use std::fmt;
 use cartograph_core::launcher::options::{Options, Role, Values};
 use cartograph_core::launcher::table::{Launcher, LauncherKind, named};
 
-use crate::program::{is_wrapper, name, with_effects};
+use crate::program::{is_wrapper, name, runs_once};
 
 /// An option on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -257,9 +257,9 @@ impl Line {
             && self.programs.all().any(has_no_path)
     }
 
-    /// A word before the launcher that may be a command with effects of its own.
-    pub(crate) fn wrapper_with_effects(&self) -> Option<&OsStr> {
-        with_effects(&self.before)
+    /// A command before the launcher that must not run twice, as it would if the launcher were asked for the job's nodes.
+    pub(crate) fn runs_once(&self) -> Option<&OsStr> {
+        runs_once(&self.before)
     }
 
     /// True if the programs are in a file.

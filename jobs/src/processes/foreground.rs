@@ -70,7 +70,7 @@ fn held() -> SigSet {
 /// The signals for a job that has just started.
 struct Queue {
     signals: SignalFd,
-    /// Those that came before the job.
+    /// Signals that arrived before the job started.
     early: Vec<siginfo>,
     began: Instant,
 }
@@ -86,8 +86,8 @@ impl Queue {
         Ok(Self { signals, early, began: Instant::now() })
     }
 
-    /// The next signal; `None` after this time, if it is limited, or earlier. An early one that the launcher handles comes
-    /// once that is ready.
+    /// The next signal; `None` after this time, if it is limited, or earlier. An early signal that launchers handle is
+    /// held back until the launcher is ready.
     fn next(&mut self, longest: Option<Duration>) -> io::Result<Option<siginfo>> {
         let left = READY.saturating_sub(self.began.elapsed());
         let is_due = |signal: &siginfo| {

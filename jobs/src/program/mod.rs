@@ -15,7 +15,7 @@ pub(crate) use file::{linked_mpi, needs_mpi};
 pub use libraries::{Fault, LibraryDirectory};
 pub use preload::{With, preload};
 pub use wrappers::behind_wrapper;
-pub(crate) use wrappers::{is_wrapper, name, program_at, with_effects};
+pub(crate) use wrappers::{is_wrapper, name, program_at, runs_once};
 
 /// Explains why a program cannot be run with a library.
 ///

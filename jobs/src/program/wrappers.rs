@@ -5,30 +5,7 @@ use std::path::Path;
 
 use super::file::{find_program, needs_mpi};
 
-/// Commands that start the program in their arguments, and their subcommands.
-const WRAPPERS: &[(&str, &[&str])] = &[
-    ("env", &[]),
-    ("nice", &[]),
-    ("ionice", &[]),
-    ("nohup", &[]),
-    ("time", &[]),
-    ("timeout", &[]),
-    ("taskset", &[]),
-    ("chrt", &[]),
-    ("numactl", &[]),
-    ("hwloc-bind", &[]),
-    ("setarch", &[]),
-    ("prlimit", &[]),
-    ("stdbuf", &[]),
-    ("unbuffer", &[]),
-    ("strace", &[]),
-    ("ltrace", &[]),
-    ("valgrind", &[]),
-    ("perf", &["stat", "record", "trace"]),
-    ("nsys", &["profile"]),
-];
-
-/// Those of them that write no file and change nothing, so that they may start a launcher more than once.
+/// Commands that start the program in their arguments. They write no file and change nothing, so they may run twice.
 const HARMLESS: [&str; 13] = [
     "env",
     "nice",
@@ -45,8 +22,26 @@ const HARMLESS: [&str; 13] = [
     "stdbuf",
 ];
 
-/// A word in front of a launcher that may be a command with effects of its own.
-pub(crate) fn with_effects(before: &[OsString]) -> Option<&OsStr> {
+/// Others, which may write files, and their subcommands.
+const OTHERS: [(&str, &[&str]); 6] = [
+    ("unbuffer", &[]),
+    ("strace", &[]),
+    ("ltrace", &[]),
+    ("valgrind", &[]),
+    ("perf", &["stat", "record", "trace"]),
+    ("nsys", &["profile"]),
+];
+
+/// The subcommands of a command that starts the program in its arguments; `None` for any other command.
+fn subcommands(command: &str) -> Option<&'static [&'static str]> {
+    if HARMLESS.contains(&command) {
+        return Some(&[]);
+    }
+    OTHERS.iter().find(|(other, _)| *other == command).map(|(_, subcommands)| *subcommands)
+}
+
+/// The first of the words before a launcher that may be a command which must not run twice.
+pub(crate) fn runs_once(before: &[OsString]) -> Option<&OsStr> {
     let found = before.iter().enumerate().find(|(at, word)| {
         let name = name(word);
         let has_option =
@@ -88,7 +83,7 @@ fn behind_wrappers(words: &[OsString]) -> usize {
     let mut next = 0;
     for (at, word) in words.iter().enumerate() {
         let word = name(word);
-        if let Some((_, subcommands)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == word) {
+        if let Some(subcommands) = subcommands(&word) {
             let has_one = words
                 .get(at + 1)
                 .is_some_and(|word| subcommands.iter().any(|subcommand| *word == **subcommand));
@@ -102,5 +97,5 @@ fn behind_wrappers(words: &[OsString]) -> usize {
 
 /// True if a command of this name starts the program in its arguments.
 pub(crate) fn is_wrapper(command: &str) -> bool {
-    WRAPPERS.iter().any(|(wrapper, _)| *wrapper == command)
+    subcommands(command).is_some()
 }

@@ -102,11 +102,9 @@ fn line(
     let prints = |launcher: &OsStr| kept_output(launcher, store, around);
     let (_, line) = Launch::read(command, None, prints).map_err(|failure| failure.text)?;
     let line = line.map_err(|why| why.to_string())?;
-    if let Some(word) = line.wrapper_with_effects() {
-        let word = word.to_string_lossy();
-        return Err(format!(
-            "{word} before the launcher may have effects of its own; put cartograph run behind it"
-        ));
+    if let Some(command) = line.runs_once() {
+        let command = command.to_string_lossy();
+        return Err(format!("cartograph run could start {command} twice; put it after {command}"));
     }
     if !line.knows_ranks(|name| env::var(name).ok()) {
         return Err("srun places several programs only with --mpi=pmix or pmi2".into());

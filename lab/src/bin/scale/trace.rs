@@ -250,7 +250,10 @@ mod tests {
         let path = directory.join("kept");
         Trace { title: "ring".into(), grid: None, program: program.clone() }.write(&path).unwrap();
         let kept = Trace::read(&path).unwrap();
+        fs::write(directory.join("2.txt"), "2 init\n2 send 0 7 3 99\n").unwrap();
+        let unknown = smpi::read(&directory.join("list"), [0, 1]).err().unwrap().to_string();
         fs::remove_dir_all(&directory).unwrap();
+        assert!(unknown.contains("send 0 7 3 99"), "{unknown}");
         assert_eq!((kept.title.as_str(), &kept.program.ranks), ("ring", &program.ranks));
         let works: Vec<f64> = program.ranks[2].iter().map(|event| event.work).collect();
         assert_eq!(works, [1.1e-3, 0.0, 0.0, 0.0, 0.0]);
