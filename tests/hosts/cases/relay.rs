@@ -104,8 +104,8 @@ impl Relays<'_, '_> {
 
     /// Jobs that fail, read, spawn, or use no MPI.
     fn ends(&mut self) {
-        // Intel MPI's own launcher returns 255 in some of twenty jobs, without relays too.
-        let tries = if self.session.host.name == "intel" { 3 } else { 1 };
+        // Intel MPI's own launcher returned 255 in 6 of 80 jobs without relays, and in 1 of 40 with them.
+        let tries = if self.session.host.name == "intel" { 10 } else { 1 };
         let is_told = (0..tries).any(|_| {
             self.runs(&["code"]);
             self.session.code == 3
