@@ -1,10 +1,10 @@
-//! The table of `make lab-jobs`: public programs as jobs with and without `cartograph run`, interleaved.
+//! The table of `make lab-jobs`: public programs as jobs without and with `cartograph run`, and as tuned, interleaved.
 
 use cartograph_jobs::learn::Gain;
 use cartograph_lab::Table;
 
 use super::measured::{Measured, TIME, shown};
-use super::tables::{ALONE, LEARNS};
+use super::tables::{ALONE, LEARNS, TUNED};
 
 /// The number of jobs after which it knows a program: one is recorded, and one is placed.
 const FIRST: usize = 2;
@@ -22,20 +22,23 @@ fn verdict(gain: &Gain) -> &'static str {
 pub(crate) fn table(runs: &Measured) -> Table {
     let mut table = Table::new(
         "Jobs by cartograph run",
-        "program | links | jobs of each | without / by run | by run | from the third on | launched, s | launched by run, s",
+        "program | links | jobs of each | without / by run | by run | from the third on | without / as tuned | tune says | launched, s | launched by run, s",
     );
     for case in runs.cases() {
         let [all, late] = [0, FIRST].map(|from| runs.gain(case, ALONE, LEARNS, from));
+        let tuned = runs.gain(case, ALONE, TUNED, 0).filter(|_| runs.word(case, TUNED).is_none());
         let fault = [ALONE, LEARNS].into_iter().find_map(|variant| runs.word(case, variant));
         let fault = fault.map(|fault| format!("**{fault}**"));
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         table.row(&format!(
-            "{case} | {} | {} | {} | {} | {} | {} | {}",
+            "{case} | {} | {} | {} | {} | {} | {} | {} | {} | {}",
             runs.word(case, "links").unwrap_or("-"),
             runs.in_order(case, LEARNS, TIME).len(),
             or_dash(all.map(shown)),
             or_dash(fault.or_else(|| all.map(|gain| verdict(&gain).to_owned()))),
             or_dash(late.map(shown)),
+            or_dash(tuned.map(shown)),
+            runs.word(case, "found").unwrap_or("-"),
             launched(runs, case, ALONE),
             launched(runs, case, LEARNS)
         ));
@@ -81,6 +84,7 @@ mod tests {
         for (job, noise) in [1.0, 1.01, 0.99, 1.0].into_iter().enumerate() {
             add("gains", ALONE, 1.9 * noise);
             add("gains", LEARNS, if job == 0 { 2.0 * noise } else { noise });
+            add("gains", TUNED, 0.5 * noise);
             add("nothing", ALONE, noise);
             add("nothing", LEARNS, 2.0 - noise);
             add("worse", ALONE, noise);
@@ -89,6 +93,7 @@ mod tests {
         runs.add("fails", ALONE, &[1.0]);
         runs.note("fails", LEARNS, "fails");
         runs.note("gains", "links", "20mbit");
+        runs.note("gains", "found", "blocks: 3.80x faster");
         let rows: Vec<String> = table(&runs).rows.iter().map(|row| row.join(" | ")).collect();
         assert_eq!(rows.len(), 4);
         let changing = changing(&runs).rows;
@@ -96,8 +101,9 @@ mod tests {
         assert!(
             rows[0].starts_with("gains | 20mbit | 4 | 1.60 (") && rows[0].contains("| as fast |")
         );
-        assert!(rows[0].contains("| 1.90 (") && rows[0].ends_with("| 8.0 | 8.0"), "{}", rows[0]);
-        assert!(rows[1].contains("| as fast |"));
+        assert!(rows[0].contains("| 1.90 (") && rows[0].contains("| 3.80 ("), "{}", rows[0]);
+        assert!(rows[0].ends_with("| blocks: 3.80x faster | 8.0 | 8.0"), "{}", rows[0]);
+        assert!(rows[1].contains("| as fast |") && rows[1].contains(" | - | - | "));
         assert!(rows[2].contains("| **slower** |"), "{}", rows[2]);
         assert!(rows[3].contains("| **fails** |"), "{}", rows[3]);
     }

@@ -179,7 +179,9 @@ impl Run<'_> {
         let at = self.at.display();
         let launcher = self.nodes.launcher("", self.case.processes);
         let tune = format!("tune --seconds {PATIENCE} --rankfile {at}.tuned.ranks");
-        let mut command = command(&format!("env CARTOGRAPH_STORE={at}.store {} {tune}", self.tool));
+        // Not the store of the jobs, which would begin with what it finds.
+        let mut command =
+            command(&format!("env CARTOGRAPH_STORE={at}.tuned.store {} {tune}", self.tool));
         let line = format!("-- {launcher} -- {}", self.line);
         command.args(&self.program.tune).args(line.split_whitespace());
         fresh(&self.at)?;
@@ -195,6 +197,11 @@ impl Run<'_> {
         let found = found.find_iter(&said).last().map_or("", |found| found.as_str());
         self.note("found", found);
         Ok(())
+    }
+
+    /// The variant with the placement that Cartograph has found, if it has.
+    fn tuned(&self) -> Option<&'static str> {
+        self.at.with_extension("tuned.ranks").exists().then_some(TUNED)
     }
 }
 
@@ -260,9 +267,7 @@ pub(crate) fn programs(built: &str) -> Outcome {
         if run.case.moves {
             variants.push(TURN_REORDERED);
         }
-        if run.at.with_extension("tuned.ranks").exists() {
-            variants.push(TUNED);
-        }
+        variants.extend(run.tuned());
         for _ in 0..repetitions("5")? {
             variants.iter().try_for_each(|variant| run.measure(variant))?;
         }
@@ -275,16 +280,18 @@ pub(crate) fn programs(built: &str) -> Outcome {
     Ok(())
 }
 
-/// Measures jobs that learn and others, each first in half of the pairs. Jobs in circumstances that change, and jobs that
-/// start with knowledge of earlier ones, have tables of their own.
+/// Measures jobs that learn, others, and those with what `cartograph tune` has found, each first in turn. Jobs in
+/// circumstances that change, and jobs that start with knowledge of earlier ones, have tables of their own.
 pub(crate) fn jobs(built: &str) -> Outcome {
     let Cases { control, mut cases, carried, programs, .. } = Cases::read()?;
     cases.insert(0, control);
     let nodes = nodes()?;
     let all = each(&nodes, built, &cases, &programs, &|run| {
-        for job in 0..repetitions("6")? {
-            let pair = if job % 2 == 0 { [ALONE, LEARNS] } else { [LEARNS, ALONE] };
-            for variant in pair {
+        run.tune()?;
+        let mut variants = vec![ALONE, LEARNS];
+        variants.extend(run.tuned());
+        for _ in 0..repetitions("6")? {
+            for variant in variants.clone() {
                 let began = Instant::now();
                 run.measure(variant)?;
                 let launched = format!("{variant} launched");
@@ -293,20 +300,27 @@ pub(crate) fn jobs(built: &str) -> Outcome {
                 let ours = said.lines().filter(|line| line.starts_with("cartograph: "));
                 ours.for_each(|line| eprintln!("{line}"));
             }
+            variants.rotate_left(1);
         }
         Ok(())
     })?;
+    put(jobs::table(&all))?;
     let mut changing = Measured::default();
     let places = Places::new(built)?;
     sequences::measure(&nodes, &places, &programs["halo"], &mut changing)?;
+    put(jobs::changing(&changing))?;
     let mut carrying = Measured::default();
     carried::measure(&nodes, &places, &programs, &carried, &mut carrying)?;
-    let tables = [jobs::table(&all), jobs::changing(&changing), carried::table(&carrying)];
-    let tables: Vec<Table> = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
-    if tables.is_empty() {
-        return Err(NONE.into());
+    put(carried::table(&carrying))
+}
+
+/// Keeps a table of jobs as soon as it is measured; all take an hour.
+fn put(table: Table) -> Outcome {
+    if table.rows.is_empty() {
+        eprintln!("{}: {NONE}", table.name);
+        return Ok(());
     }
-    cartograph_lab::File::put("programs", "make lab-jobs", tables)?;
+    cartograph_lab::File::put("programs", "make lab-jobs", vec![table])?;
     Ok(())
 }
 
