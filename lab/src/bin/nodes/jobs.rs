@@ -27,8 +27,9 @@ pub(crate) fn table(runs: &Measured) -> Table {
     for case in runs.cases() {
         let [all, late] = [0, FIRST].map(|from| runs.gain(case, ALONE, LEARNS, from));
         let tuned = runs.gain(case, ALONE, TUNED, 0).filter(|_| runs.word(case, TUNED).is_none());
-        let fault = [ALONE, LEARNS].into_iter().find_map(|variant| runs.word(case, variant));
-        let fault = fault.map(|fault| format!("**{fault}**"));
+        let fault = [ALONE, LEARNS].into_iter().find_map(|variant| {
+            runs.word(case, variant).map(|fault| format!("**{variant} {fault}**"))
+        });
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         table.row(&format!(
             "{case} | {} | {} | {} | {} | {} | {} | {} | {} | {}",
@@ -90,7 +91,10 @@ mod tests {
             add("worse", ALONE, noise);
             add("worse", LEARNS, 1.5 * noise);
         }
-        runs.add("fails", ALONE, &[1.0]);
+        for job in [1.0, 2.0, 3.0] {
+            runs.add("fails", ALONE, &[2.0 * job]);
+            runs.put("fails", LEARNS, if job == 1.0 { &[] } else { std::slice::from_ref(&job) });
+        }
         runs.note("fails", LEARNS, "fails");
         runs.note("gains", "links", "20mbit");
         runs.note("gains", "found", "blocks: 3.80x faster");
@@ -105,6 +109,6 @@ mod tests {
         assert!(rows[0].ends_with("| blocks: 3.80x faster | 8.0 | 8.0"), "{}", rows[0]);
         assert!(rows[1].contains("| as fast |") && rows[1].contains(" | - | - | "));
         assert!(rows[2].contains("| **slower** |"), "{}", rows[2]);
-        assert!(rows[3].contains("| **fails** |"), "{}", rows[3]);
+        assert!(rows[3].contains("| 2.00 (1.95 to 2.05) | **learns fails** |"), "{}", rows[3]);
     }
 }

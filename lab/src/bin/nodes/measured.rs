@@ -33,7 +33,7 @@ impl Measured {
         self.put(case, variant, numbers);
     }
 
-    /// Adds the numbers of a run without showing them.
+    /// Adds the numbers of a run without showing them; none if it failed.
     pub(crate) fn put(&mut self, case: &str, variant: &str, numbers: &[f64]) {
         let key = self.key(case, variant);
         self.numbers.entry(key).or_default().push(numbers.to_vec());
@@ -75,10 +75,14 @@ impl Measured {
         median(&self.in_order(case, variant, column))
     }
 
-    /// The speed of one variant relative to another, by their runs from one on.
+    /// The speed of one variant relative to another, by their runs from one on, without pairs in which one has failed.
     pub(crate) fn gain(&self, case: &str, now: &str, other: &str, from: usize) -> Option<Gain> {
-        let [now, other] = [now, other].map(|variant| self.in_order(case, variant, TIME));
-        paired_gain(now.get(from..)?, other.get(from..)?, SHOWN)
+        let [now, other] =
+            [now, other].map(|variant| self.numbers.get(&(case.to_owned(), variant.to_owned())));
+        let pairs = now?.iter().zip(other?).skip(from);
+        let times = pairs.filter_map(|(now, other)| Some((*now.get(TIME)?, *other.get(TIME)?)));
+        let (now, other): (Vec<f64>, Vec<f64>) = times.unzip();
+        paired_gain(&now, &other, SHOWN)
     }
 }
 

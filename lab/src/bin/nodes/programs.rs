@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use cartograph_jobs::learn::measure::turns;
 use cartograph_lab::Table;
 use cartograph_lab::host::{Host, checked, command, does, emptied};
 use regex::Regex;
@@ -131,6 +132,7 @@ impl Run<'_> {
         let before = self.nodes.sent()?;
         if !self.run(variant)? {
             self.note(variant, "fails");
+            self.all.put(&self.case.title, variant, &[]);
             eprintln!("{}", self.said()?);
             return Ok(());
         }
@@ -179,7 +181,7 @@ impl Run<'_> {
         let at = self.at.display();
         let launcher = self.nodes.launcher("", self.case.processes);
         let tune = format!("tune --seconds {PATIENCE} --rankfile {at}.tuned.ranks");
-        // Not the store of the jobs, which would begin with what it finds.
+        // The jobs have another store, so that they do not start with this result.
         let mut command =
             command(&format!("env CARTOGRAPH_STORE={at}.tuned.store {} {tune}", self.tool));
         let line = format!("-- {launcher} -- {}", self.line);
@@ -280,8 +282,8 @@ pub(crate) fn programs(built: &str) -> Outcome {
     Ok(())
 }
 
-/// Measures jobs that learn, others, and those with what `cartograph tune` has found, each first in turn. Jobs in
-/// circumstances that change, and jobs that start with knowledge of earlier ones, have tables of their own.
+/// Measures jobs without and with `cartograph run`, and as tuned, each first in turn. Jobs in circumstances that change,
+/// and jobs that start with knowledge of earlier ones, have tables of their own.
 pub(crate) fn jobs(built: &str) -> Outcome {
     let Cases { control, mut cases, carried, programs, .. } = Cases::read()?;
     cases.insert(0, control);
@@ -290,8 +292,8 @@ pub(crate) fn jobs(built: &str) -> Outcome {
         run.tune()?;
         let mut variants = vec![ALONE, LEARNS];
         variants.extend(run.tuned());
-        for _ in 0..repetitions("6")? {
-            for variant in variants.clone() {
+        for job in 0..repetitions("6")? {
+            for variant in turns(job, variants.len()).map(|turn| variants[turn]) {
                 let began = Instant::now();
                 run.measure(variant)?;
                 let launched = format!("{variant} launched");
@@ -300,7 +302,6 @@ pub(crate) fn jobs(built: &str) -> Outcome {
                 let ours = said.lines().filter(|line| line.starts_with("cartograph: "));
                 ours.for_each(|line| eprintln!("{line}"));
             }
-            variants.rotate_left(1);
         }
         Ok(())
     })?;

@@ -131,7 +131,7 @@ fn correlation(one: &[f64], other: &[f64]) -> f64 {
     product(&one, &other) / (product(&one, &one) * product(&other, &other)).sqrt()
 }
 
-/// How forecasts compare with what was simulated, for placements other than block order.
+/// Compares forecasts with simulated times, for placements other than block order.
 fn forecasts(times: &Table) -> Table {
     let mut count = [0u32; 3];
     for row in &times.rows {
