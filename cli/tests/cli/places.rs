@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::jobs::{Jobs, WORDS};
 use crate::tune::has;
@@ -84,7 +84,10 @@ fn a_placement_of_a_known_name_is_checked_on_other_nodes() {
     let (said, starts) = placed(&[("NODES", "4 4 4 4 1 1 1 1 2 2 2 2 3 3 3 3")]);
     assert_eq!(starts, "wpj", "{said}");
     let rejected = [("NODES", "5 5 5 5 1 1 1 1 2 2 2 2 3 3 3 3"), ("REJECTS", "1")];
-    has(&placed(&rejected).0, "the launcher rejected the rank file; the job ran unchanged");
+    has(
+        &placed(&rejected).0,
+        "the launcher rejected the rank file: it exited with code 1; the job ran ",
+    );
 }
 
 #[test]
@@ -167,7 +170,10 @@ fn a_rejected_rank_file_is_tried_again_in_the_next_job_and_then_in_one_of_ten() 
         let (said, starts) = jobs.run(&rejected);
         let is_tried = [1, 2, 12].contains(&job);
         assert_eq!(starts, if is_tried { "wpj" } else { "j" }, "job {job}: {said}");
-        has(&said, "the launcher rejected the rank file; the job ran unchanged");
+        has(
+            &said,
+            "the launcher rejected the rank file: it exited with code 1; the job ran unchanged",
+        );
     }
     let (said, _) = jobs.run(&[("PBS_JOBID", "6")]);
     has(&said, "(predicted 1.88x)");
@@ -180,8 +186,21 @@ fn a_launcher_that_starts_no_other_program_is_asked_in_one_of_ten_jobs() {
         let (said, starts) = jobs.run(&[("REFUSES", "1")]);
         let asked = [1, 2, 12].contains(&job);
         assert_eq!(starts.contains('w'), asked, "job {job}: {said}");
-        has(&said, "the launcher does not start `cartograph where`; the job ran unchanged");
+        has(
+            &said,
+            "the launcher does not start `cartograph where`: it exited with code 1; the job ran ",
+        );
     }
+}
+
+#[test]
+fn a_launcher_that_hangs_after_its_last_process_has_given_the_places() {
+    let jobs = Places::new("hangs", WORDS);
+    let began = Instant::now();
+    let (said, starts) = jobs.run(&[("HANGS", "1")]);
+    has(&said, "recorded ");
+    assert_eq!(starts, "vwj");
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
 #[test]

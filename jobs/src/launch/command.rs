@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::line::{Line, Programs, Unreadable};
 use crate::error::{Cause, Failure, Result};
 use crate::pmi::Parts;
+use crate::processes::Question;
 use crate::program::{self, find_program, needs_mpi, own_path, program_at};
 
 /// A launcher's command.
@@ -251,12 +252,11 @@ impl From<Line> for Launch {
     }
 }
 
-/// The output by which a launcher is recognized, as `ask` gets it from a command within a time limit.
-pub fn printed(
-    launcher: &OsStr,
-    ask: impl FnOnce(&[OsString], Duration) -> Option<String>,
-) -> String {
+/// The output by which a launcher is recognized, as `ask` gets it.
+pub fn printed(launcher: &OsStr, ask: impl FnOnce(&Question<'_>) -> Option<String>) -> String {
     /// No launcher takes this long to print its version.
     const LONGEST: Duration = Duration::from_secs(10);
-    ask(&[launcher.to_owned(), "--version".into()], LONGEST).unwrap_or_default()
+    let words = [launcher.to_owned(), "--version".into()];
+    let question = Question { words: &words, longest: LONGEST, is_answer: |_| false };
+    ask(&question).unwrap_or_default()
 }

@@ -20,5 +20,4 @@ pub(crate) use command::program_word;
 pub use command::{Launch, printed};
 pub use line::{Given, Line, Programs, Unreadable};
 pub use placement::{Obstacle, Passing, Placement};
-pub(crate) use places::LONGEST;
 pub use places::{Places, own_place};

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -14,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::binding::{self, Binding, cpus};
 use super::command::Launch;
 use crate::error::{Failure, Result};
-use crate::processes::{Input, job};
+use crate::processes::{Question, job};
 use crate::traffic;
 
 /// The time limit for a launcher to start `cartograph where` in all processes and end.
-pub(crate) const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// The mark of a line of ours, which may follow a prefix by the launcher.
 const MARK: &str = "{\"cartograph_where\":";
@@ -111,8 +112,12 @@ impl Places {
 
     /// The places in which a launcher starts processes, as `cartograph where` in place of the program shows.
     pub fn of_launch(launch: &Launch) -> Option<Self> {
-        let words = launch.of_places(&[]).ok()?;
-        Self::read(&job::run(&words, None, &Input::Nothing, LONGEST).ok()?.stdout)
+        Self::read(&job::ask(&Self::question(&launch.of_places(&[]).ok()?))?)
+    }
+
+    /// Asks for the places by a launcher's command line with `cartograph where`.
+    pub(crate) fn question(words: &[OsString]) -> Question<'_> {
+        Question { words, longest: LONGEST, is_answer: |text| Self::read(text).is_some() }
     }
 
     /// The hosts of the processes.

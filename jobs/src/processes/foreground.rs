@@ -18,7 +18,8 @@ use nix::unistd::Pid;
 
 use super::children;
 use super::ended::Ended;
-use super::watched::{self, Run};
+use super::question::Question;
+use super::watched::{self, Limits};
 use super::witness::Witness;
 use crate::error::{Cause, warn};
 
@@ -163,12 +164,15 @@ impl Signals {
         }
     }
 
-    /// Runs a command before the job, without input, for at most this long; returns its output if it succeeds. A signal
-    /// that would end the job ends this process.
-    pub(crate) fn ask(&self, words: &[OsString], longest: Duration) -> Option<String> {
+    /// Runs a command before the job; returns its output. A signal that would end the job ends this process.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer.
+    pub(crate) fn ask(&self, question: &Question<'_>) -> Result<String, String> {
         let ending: SigSet = ENDING.iter().copied().collect();
         let queue = SignalFd::with_flags(&ending, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK);
-        let queue = queue.ok()?;
+        let queue = queue.map_err(|error| error.to_string())?;
         let (first, count) = (Cell::new(None), Cell::new(0));
         let signals = || {
             while let Ok(Some(signal)) = queue.read_signal() {
@@ -177,11 +181,13 @@ impl Signals {
             }
             count.get()
         };
-        let run = watched::run(self.command(words).stdin(Stdio::null()), longest, &signals).ok();
+        let Question { words, longest, is_answer } = *question;
+        let limits = Limits { longest, signals: &signals, is_answer };
+        let run = watched::run(self.command(words).stdin(Stdio::null()), &limits);
         if let Some(signal) = first.get() {
             end_by(signal);
         }
-        Some(run.filter(Run::has_succeeded)?.stdout)
+        question.answer(run.map_err(|failure| failure.text)?)
     }
 }
 

@@ -11,8 +11,9 @@ use std::time::Duration;
 use cartograph_core::mapping::Stop;
 
 use super::input::Input;
+use super::question::Question;
 use super::signals;
-use super::watched::{self, Run};
+use super::watched::{self, Limits, Run};
 use crate::error::{Cause, Failure, Result};
 
 /// The command got a signal to end.
@@ -44,6 +45,16 @@ pub fn run(
     input: &Input,
     longest: Duration,
 ) -> Result<Run> {
+    let signals = &|| COUNT.load(Ordering::Acquire);
+    run_within(words, directory, input, &Limits { longest, signals, is_answer: |_| false })
+}
+
+fn run_within(
+    words: &[OsString],
+    directory: Option<&Path>,
+    input: &Input,
+    limits: &Limits<'_>,
+) -> Result<Run> {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).stdin(input.open()?);
     if let Some(directory) = directory {
@@ -65,13 +76,15 @@ pub fn run(
     if is_interrupted() {
         return Err(interrupted());
     }
-    let run = watched::run(&mut command, longest, &|| COUNT.load(Ordering::Acquire));
+    let run = watched::run(&mut command, limits);
     if is_interrupted() { Err(interrupted()) } else { run }
 }
 
-/// Runs a command without input for at most this long; returns all that it prints.
-pub fn ask(words: &[OsString], longest: Duration) -> Option<String> {
-    let run = run(words, None, &Input::Nothing, longest).ok()?;
+/// Runs a command before a job; returns all that it prints.
+pub fn ask(question: &Question<'_>) -> Option<String> {
+    let Question { words, longest, is_answer } = *question;
+    let limits = Limits { longest, signals: &|| COUNT.load(Ordering::Acquire), is_answer };
+    let run = run_within(words, None, &Input::Nothing, &limits).ok()?;
     Some(run.stdout + &run.stderr)
 }
 

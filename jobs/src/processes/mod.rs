@@ -5,10 +5,12 @@ mod ended;
 pub mod foreground;
 mod input;
 pub mod job;
+mod question;
 pub mod signals;
 mod watched;
 mod witness;
 
 pub use ended::Ended;
 pub use input::Input;
+pub use question::Question;
 pub use watched::Run;

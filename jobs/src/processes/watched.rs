@@ -2,7 +2,8 @@
 
 use std::env;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
@@ -23,6 +24,20 @@ const SPARE: usize = 1 << 16;
 
 /// The delay until a signal to end, which the caller counts, is noticed.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// The time without further output after which an output may be the whole answer.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// What ends a run before its command ends.
+pub(super) struct Limits<'a> {
+    /// Its time limit.
+    pub(super) longest: Duration,
+    /// The number of signals to end so far.
+    pub(super) signals: &'a dyn Fn() -> u32,
+    /// True of an output after which the command needs not end: launchers may hang after their last process has ended,
+    /// as PRRTE does (openpmix/prrte#1839).
+    pub(super) is_answer: fn(&str) -> bool,
+}
 
 /// A run of a command.
 pub struct Run {
@@ -62,17 +77,13 @@ impl Run {
 /// The end of a child, and its time.
 type End = (io::Result<ExitStatus>, Duration);
 
-/// Runs a command for at most this long, and only while `signals`, the number of signals to end so far, is 0.
-pub(super) fn run(
-    command: &mut Command,
-    longest: Duration,
-    signals: &dyn Fn() -> u32,
-) -> Result<Run> {
+/// Runs a command within limits.
+pub(super) fn run(command: &mut Command, limits: &Limits<'_>) -> Result<Run> {
     let kept = || {
         let both = tempfile::tempfile().and_then(|file| Ok((file.try_clone()?, file)));
         both.map_err(|error| failed_to_keep(&error))
     };
-    let ((mut stdout, to_stdout), (mut stderr, to_stderr)) = (kept()?, kept()?);
+    let ((stdout, to_stdout), (mut stderr, to_stderr)) = (kept()?, kept()?);
     command.stdout(to_stdout).stderr(to_stderr).process_group(0);
     let started = Instant::now();
     let mut child = command.spawn().map_err(|error| {
@@ -82,17 +93,17 @@ pub(super) fn run(
     let (sender, ends) = mpsc::channel();
     // Waits for the exact end: polling would make short runs look alike.
     thread::spawn(move || sender.send((child.wait(), started.elapsed())));
-    let (status, took) = match wait(&ends, started, longest, signals) {
+    let (status, took) = match wait(&ends, started, &stdout, limits) {
         Some((status, took)) => (Some(status), took),
         None => {
             let took = started.elapsed();
-            end(group, &ends, signals);
+            end(group, &ends, limits.signals);
             (None, took)
         }
     };
     let failed = |error| Failure::new(format!("cannot wait for the launcher: {error}"));
-    let ended = status.transpose().map_err(failed)?.map(Ended::from).ok_or(longest);
-    let run = Run { ended, stdout: text(&mut stdout), stderr: text(&mut stderr), took };
+    let ended = status.transpose().map_err(failed)?.map(Ended::from).ok_or(limits.longest);
+    let run = Run { ended, stdout: text(&stdout), stderr: text(&stderr), took };
     // Output that is cut short for lack of space looks like that of a failed program.
     stderr.write_all(&[0; SPARE]).map_err(|error| failed_to_keep(&error))?;
     Ok(run)
@@ -105,18 +116,23 @@ fn failed_to_keep(error: &io::Error) -> Failure {
     ))
 }
 
-/// Waits for a child until it ends, the time limit passes, or a signal arrives.
-fn wait(
-    ends: &Receiver<End>,
-    started: Instant,
-    longest: Duration,
-    signals: &dyn Fn() -> u32,
-) -> Option<End> {
+/// Waits for a child until it ends, the time limit passes, a signal arrives, or its output is the answer.
+fn wait(ends: &Receiver<End>, started: Instant, stdout: &File, limits: &Limits<'_>) -> Option<End> {
+    let (mut size, mut quiet_since) = (0, None);
     loop {
-        let left = longest.saturating_sub(started.elapsed());
+        let left = limits.longest.saturating_sub(started.elapsed());
         let end = ends.recv_timeout(left.min(PAUSE)).ok();
-        if end.is_some() || left.is_zero() || signals() > 0 {
+        if end.is_some() || left.is_zero() || (limits.signals)() > 0 {
             return end;
+        }
+        let now = stdout.metadata().map_or(0, |file| file.len());
+        if now != size {
+            (size, quiet_since) = (now, Some(Instant::now()));
+        } else if quiet_since.is_some_and(|since| since.elapsed() > QUIET) {
+            quiet_since = None;
+            if (limits.is_answer)(&text(stdout)) {
+                return None;
+            }
         }
     }
 }
@@ -137,11 +153,13 @@ fn end(group: Pid, ends: &Receiver<End>, signals: &dyn Fn() -> u32) {
     }
 }
 
-fn text(file: &mut File) -> String {
-    let mut bytes = Vec::new();
-    // Unreadable output counts as empty.
-    let _ = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
-    String::from_utf8_lossy(&bytes).into_owned()
+/// The output so far; what cannot be read counts as empty. The command writes at the position in the file.
+fn text(file: &File) -> String {
+    let mut bytes = vec![0; file.metadata().map_or(0, |file| file.len()) as usize];
+    match file.read_exact_at(&mut bytes, 0) {
+        Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(_) => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -150,8 +168,28 @@ mod tests {
 
     #[test]
     fn the_time_of_a_short_run_is_its_own() {
-        let took = |_| run(&mut Command::new("true"), Duration::MAX, &|| 0).unwrap().took;
+        let limits = Limits { longest: Duration::MAX, signals: &|| 0, is_answer: |_| false };
+        let took = |_| run(&mut Command::new("true"), &limits).unwrap().took;
         let least = (0..50).map(took).min().unwrap();
         assert!(least < Duration::from_millis(8), "{least:?}");
+    }
+
+    #[test]
+    fn a_launcher_that_hangs_after_the_answer_is_ended() {
+        let limits =
+            |is_answer| Limits { longest: Duration::from_secs(4), signals: &|| 0, is_answer };
+        let answers = |is_answer| {
+            let mut command = Command::new("sh");
+            run(
+                command.args(["-c", "echo one; sleep 0.2; echo two; exec sleep 60"]),
+                &limits(is_answer),
+            )
+        };
+        let whole = answers(|text| text == "one\ntwo\n").unwrap();
+        assert!(whole.took < Duration::from_secs(3), "{:?}", whole.took);
+        assert_eq!((whole.ended.is_err(), &*whole.stdout), (true, "one\ntwo\n"));
+        // The answer is judged when nothing more is printed.
+        let part = answers(|text| text == "one\n").unwrap();
+        assert!(part.took > Duration::from_secs(3), "{:?}", part.took);
     }
 }

@@ -135,7 +135,7 @@ fn kept_output(
         return text;
     }
     let began = Instant::now();
-    let version = printed(launcher, |words, longest| around.ask(words, longest));
+    let version = printed(launcher, |question| around.ask(question).ok());
     // Without output, it may have been busy, and must not delay each job.
     let is_slow = began.elapsed() > SLOW;
     if let Some((store, file)) = kept.filter(|_| is_slow || !version.is_empty()) {

@@ -12,9 +12,10 @@ use super::learned::{Assumed, Lesson};
 use super::surroundings::Surroundings;
 use crate::error;
 use crate::launch::binding::Binding;
-use crate::launch::{LONGEST, Launch, Line, Places, program_word};
+use crate::launch::{Launch, Line, Places, program_word};
 use crate::learn::digest;
 use crate::place::{Arm, Means, Placer, Start};
+use crate::processes::Question;
 use crate::program;
 
 /// The time limit for Flux to print the size of its allocation.
@@ -82,10 +83,10 @@ impl Nodes {
                 checked.map_err(|failure| unchanged(&failure.text))?;
                 // Even for the first job: if nodes lack this command, the job must not be started through it.
                 let own = ask(around, Launch::from(line.clone()).of_places(&[]));
-                own.ok_or_else(|| {
-                    let why = "the launcher does not start `cartograph where`";
-                    kept.misses(&lesson.store, &lesson.program, why);
-                    unchanged(why)
+                own.map_err(|reason| {
+                    let why = format!("the launcher does not start `cartograph where`: {reason}");
+                    kept.misses(&lesson.store, &lesson.program, &why);
+                    unchanged(&why)
                 })?
             }
         };
@@ -129,8 +130,8 @@ impl Nodes {
         let format = start.rank_file.as_ref().map(|file| file.placement.format);
         if format != Some(Format::Cray) && !self.kept.has_followed(placement) {
             self.check(arm, &start, around).map_err(|why| {
-                self.kept.misses(&lesson.store, &lesson.program, why);
-                unchanged(why)
+                self.kept.misses(&lesson.store, &lesson.program, &why);
+                unchanged(&why)
             })?;
             self.kept.follows(placement);
         }
@@ -144,21 +145,24 @@ impl Nodes {
     }
 
     /// Checks that the launcher places ranks as in a start.
-    fn check(
-        &self,
-        arm: &Arm,
-        start: &Start,
-        around: &impl Surroundings,
-    ) -> Result<(), &'static str> {
+    fn check(&self, arm: &Arm, start: &Start, around: &impl Surroundings) -> Result<(), String> {
         let found = ask(around, start.of_places());
-        let found = found.ok_or("the launcher rejected the rank file")?;
-        found.check((&arm.node_of, &self.names), &self.own, start.binding())
+        let found =
+            found.map_err(|reason| format!("the launcher rejected the rank file: {reason}"))?;
+        let checked = found.check((&arm.node_of, &self.names), &self.own, start.binding());
+        checked.map_err(str::to_owned)
     }
 }
 
 /// The places in which a launcher starts processes, by its command line with `cartograph where`.
-fn ask(around: &impl Surroundings, words: error::Result<Vec<OsString>>) -> Option<Places> {
-    Places::read(&around.ask(&words.ok()?, LONGEST)?)
+///
+/// # Errors
+///
+/// Why they are unknown.
+fn ask(around: &impl Surroundings, words: error::Result<Vec<OsString>>) -> Result<Places, String> {
+    let words = words.map_err(|failure| failure.text)?;
+    let printed = around.ask(&Places::question(&words))?;
+    Places::read(&printed).ok_or_else(|| "it printed no place for some ranks".to_owned())
 }
 
 /// The number of nodes of the allocation, if the launcher chooses among them and they can be counted.
@@ -179,7 +183,8 @@ fn allocated(line: &Line, around: &impl Surroundings) -> Result<Option<usize>, S
         }
         LauncherKind::Flux => {
             let words = [&line.start[..1], &["getattr".into(), "size".into()]].concat();
-            Ok(around.ask(&words, PATIENCE).and_then(count))
+            let size = Question { words: &words, longest: PATIENCE, is_answer: |_| false };
+            Ok(around.ask(&size).ok().and_then(count))
         }
         _ => Err(unchanged("the launcher chooses the nodes when the job starts")),
     }

@@ -14,6 +14,7 @@ use crate::error;
 use crate::launch::binding::Binding;
 use crate::learn::{Entry, Past, Seen};
 use crate::place::traffic;
+use crate::processes::Question;
 
 pub(super) const OPENMPI: &str = "mpiexec (OpenRTE) 4.1.4";
 pub(super) const HYDRA: &str = "HYDRA build details:\n    Version: 4.0.2";
@@ -58,11 +59,12 @@ impl Default for Around {
 }
 
 impl Surroundings for Around {
-    fn ask(&self, words: &[OsString], _: Duration) -> Option<String> {
+    fn ask(&self, question: &Question<'_>) -> Result<String, String> {
+        let words = question.words;
         if words.last().is_some_and(|word| word == "--version") {
             self.versions.set(self.versions.get() + 1);
             thread::sleep(self.takes);
-            return Some(self.version.to_owned());
+            return Ok(self.version.to_owned());
         }
         self.asked.set(self.asked.get() + 1);
         let rank_file = words.iter().filter_map(|word| fs::read_to_string(word).ok());
@@ -92,7 +94,8 @@ impl Surroundings for Around {
                 self.ranks
             ))
         };
-        (0..self.ranks).map(line).collect()
+        let all: Option<String> = (0..self.ranks).map(line).collect();
+        all.ok_or_else(|| "exit code 1".to_owned())
     }
 
     fn check_recorder(&self, _: &OsStr) -> error::Result<()> {
