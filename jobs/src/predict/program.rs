@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cartograph_traffic::{Call, Collective, Recording};
 
-use crate::replay::{Event, Meeting, Op, Program};
+use crate::replay::{Event, Host, Meeting, Op, Program};
 
 /// The program of a recording, with at most `each` calls per rank; `None` if a rank has no window.
 pub(super) fn of(recording: &Recording, each: usize) -> Option<Program> {
@@ -42,7 +42,8 @@ pub(super) fn of(recording: &Recording, each: usize) -> Option<Program> {
         Some(events)
     });
     let ranks: Option<Vec<Vec<Event>>> = ranks.collect();
-    Some(Program { ranks: ranks?, groups: members.into_values().collect() })
+    let (groups, host) = (members.into_values().collect(), Host::of(&recording.mpi));
+    Some(Program { ranks: ranks?, groups, host })
 }
 
 fn op(call: &Call, number: &BTreeMap<(u64, u32), u32>) -> Option<Op> {
@@ -58,11 +59,16 @@ fn op(call: &Call, number: &BTreeMap<(u64, u32), u32>) -> Option<Op> {
         Call::Wait(back, count) => Op::Wait { back: *back, count: *count },
         Call::Collective(Collective { function, group, size, root, bytes }) => {
             let kind = match (&function[4..], root) {
-                ("Bcast" | "Scatter" | "Scatterv", Some(root)) => Meeting::FromRoot(*root),
-                ("Reduce" | "Gather" | "Gatherv", Some(root)) => Meeting::ToRoot(*root),
-                ("Allgather" | "Allgatherv", _) => Meeting::Gather,
-                ("Alltoall" | "Alltoallv" | "Alltoallw", _) => Meeting::Exchange,
-                _ => Meeting::All,
+                ("Bcast", Some(root)) => Meeting::Bcast(*root),
+                ("Scatter" | "Scatterv", Some(root)) => Meeting::Scatter(*root),
+                ("Reduce", Some(root)) => Meeting::Reduce(*root),
+                ("Gather" | "Gatherv", Some(root)) => Meeting::Gather(*root),
+                ("Allgather" | "Allgatherv", _) => Meeting::Allgather,
+                ("Alltoall" | "Alltoallv" | "Alltoallw", _) => Meeting::Alltoall,
+                ("Reduce_scatter" | "Reduce_scatter_block", _) => Meeting::ReduceScatter,
+                ("Scan" | "Exscan", _) => Meeting::Scan,
+                ("Barrier", _) => Meeting::Barrier,
+                _ => Meeting::Allreduce,
             };
             Op::Meet { group: *number.get(&(*group, *size))?, kind, bytes: *bytes }
         }

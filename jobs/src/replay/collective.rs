@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::algorithms::{self, Algorithm, Step};
 use super::network::{Network, RankLocations};
-use super::program::{Meeting, Program};
+use super::program::{Meeting, Program, Waits};
+use super::run::{EAGER, OVERHEAD};
 
 /// A collective.
 #[derive(Default)]
@@ -29,10 +31,10 @@ impl Instance {
         self.come += 1;
         self.latest = self.latest.max(now);
         let all = self.come == members;
-        let (root, waits) = match kind {
-            Meeting::FromRoot(root) => (root == rank, root != rank && self.root.is_none()),
-            Meeting::ToRoot(root) => (root == rank, root == rank && !all),
-            _ => (false, !all),
+        let (root, waits) = match kind.waits() {
+            Waits::ForRoot(root) => (root == rank, root != rank && self.root.is_none()),
+            Waits::OfRoot(root) => (root == rank, root == rank && !all),
+            Waits::OfAll => (false, !all),
         };
         if root {
             self.root = Some(now);
@@ -42,18 +44,18 @@ impl Instance {
             true => self.waiting.push((rank, now)),
             false => freed.push((rank, now)),
         }
-        let (free_all, time) = match kind {
+        let (free_all, time) = match kind.waits() {
             // The root continues at once, and others when its data has arrived.
-            Meeting::FromRoot(_) => (root, self.root.map_or(now, |time| time.saturating_add(cost))),
+            Waits::ForRoot(_) => (root, self.root.map_or(now, |time| time.saturating_add(cost))),
             _ => (all, self.latest.saturating_add(cost)),
         };
         if free_all {
             freed.append(&mut self.waiting);
         }
-        let leaves_at_once = move |freed: u32| match kind {
-            Meeting::FromRoot(root) => freed == root,
-            Meeting::ToRoot(root) => freed != root,
-            _ => false,
+        let leaves_at_once = move |freed: u32| match kind.waits() {
+            Waits::ForRoot(root) => freed == root,
+            Waits::OfRoot(root) => freed != root,
+            Waits::OfAll => false,
         };
         let end =
             move |(rank, at)| if leaves_at_once(rank) { (rank, at) } else { (rank, time.max(at)) };
@@ -61,8 +63,60 @@ impl Instance {
     }
 }
 
-/// The time of a collective of a group after the last rank has arrived: one step per doubling of the nodes and of the
-/// processes per node, and its bytes on the links of the busiest node.
+/// The most rounds of equal messages whose times are followed; the others take as long as the last.
+const ROUNDS: u32 = 3;
+
+/// The times of a group's members in a collective.
+struct Clocks<'a> {
+    /// The node of each member, numbered among those of the group.
+    nodes: Vec<usize>,
+    /// The rank of each member.
+    ranks: &'a [u32],
+    places: &'a RankLocations<'a>,
+    network: &'a Network,
+    /// When each member can send.
+    at: Vec<u64>,
+    /// When the link of each node becomes free, outgoing and incoming.
+    links: Vec<[u64; 2]>,
+}
+
+impl Clocks<'_> {
+    /// Sends the messages of a step, each as soon as its sender can.
+    fn send(&mut self, step: &Step) {
+        let mut come = Vec::with_capacity(step.messages.len());
+        for (from, to, bytes) in step.messages.iter().copied() {
+            let starts = self.at[from as usize].saturating_add(OVERHEAD);
+            let [one, other] = [from, to].map(|member| self.ranks[member as usize]);
+            let level = self.places.level(one, other);
+            let link = self.network.link(level);
+            let takes = link.transfer(bytes);
+            let (left, comes) = if level == 0 {
+                let comes = starts.saturating_add(link.latency()).saturating_add(takes);
+                (comes, comes)
+            } else {
+                let [out, _] = &mut self.links[self.nodes[from as usize]];
+                let begins = starts.max(*out);
+                *out = begins.saturating_add(takes);
+                let left = *out;
+                let [_, into] = &mut self.links[self.nodes[to as usize]];
+                *into = begins.saturating_add(link.latency()).max(*into).saturating_add(takes);
+                (left, *into)
+            };
+            self.at[from as usize] = if bytes > EAGER { left } else { starts };
+            come.push((to, comes.saturating_add(OVERHEAD)));
+        }
+        for (to, comes) in come {
+            let at = &mut self.at[to as usize];
+            *at = comes.max(*at);
+        }
+    }
+
+    fn latest(&self) -> u64 {
+        self.at.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// The time of a collective of a group after the last rank has arrived.
 pub(super) fn cost(
     program: &Program,
     group: u32,
@@ -71,27 +125,52 @@ pub(super) fn cost(
     places: &RankLocations<'_>,
     network: &Network,
 ) -> u64 {
-    let members = &program.groups[group as usize];
-    let Some(first) = members.first() else { return 0 };
-    let mut on_node: HashMap<u32, u64> = HashMap::new();
-    members
-        .iter()
-        .for_each(|rank| *on_node.entry(places.node_of[*rank as usize]).or_default() += 1);
-    let most = on_node.values().copied().max().unwrap_or(1);
-    let highest = members.iter().map(|rank| places.level(*first, *rank)).max().unwrap_or(0);
-    let doublings = |count: u64| u64::from(count.next_power_of_two().trailing_zeros());
-    let (link, inside) = (network.link(highest), network.link(0));
-    let all = members.len() as u64;
-    let through = match kind {
-        Meeting::All | Meeting::FromRoot(_) => bytes,
-        Meeting::ToRoot(_) | Meeting::Gather => bytes.saturating_mul(all - most),
-        Meeting::Exchange => {
-            let leaving = on_node.values().map(|count| count * (all - count)).max().unwrap_or(0);
-            bytes.saturating_mul(leaving)
-        }
+    let ranks = &program.groups[group as usize][..];
+    let nodes: Vec<u32> = ranks.iter().map(|rank| places.node_of[*rank as usize]).collect();
+    let root = kind.root().and_then(|root| ranks.binary_search(&root).ok()).unwrap_or(0);
+    let steps = match algorithms::of(program.host, kind, &nodes, root as u32, bytes) {
+        Algorithm::Exchange(bytes) => return exchange(ranks, &nodes, bytes, places, network),
+        Algorithm::Steps(steps) => steps,
     };
-    let steps =
-        doublings(on_node.len() as u64) * link.latency() + doublings(most) * inside.latency();
-    let last = if on_node.len() > 1 { link } else { inside };
-    steps.saturating_add(last.transfer(through))
+    let mut known = nodes.clone();
+    known.sort_unstable();
+    known.dedup();
+    let nodes = nodes.iter().map(|node| known.partition_point(|other| other < node)).collect();
+    let (at, links) = (vec![0; ranks.len()], vec![[0; 2]; known.len()]);
+    let mut clocks = Clocks { nodes, ranks, places, network, at, links };
+    for step in &steps {
+        let mut before = clocks.latest();
+        for _ in 0..step.times.min(ROUNDS) {
+            before = clocks.latest();
+            clocks.send(step);
+        }
+        let each = clocks.latest() - before;
+        let more = each.saturating_mul(u64::from(step.times.saturating_sub(ROUNDS)));
+        clocks.at.iter_mut().for_each(|at| *at = at.saturating_add(more));
+        clocks.links.iter_mut().flatten().for_each(|free| *free = free.saturating_add(more));
+    }
+    clocks.latest()
+}
+
+/// The time in which each process sends bytes to each other one: those on the links of the busiest node, or of the
+/// processes in one node.
+fn exchange(
+    ranks: &[u32],
+    nodes: &[u32],
+    bytes: u64,
+    places: &RankLocations<'_>,
+    network: &Network,
+) -> u64 {
+    let Some(first) = ranks.first() else { return 0 };
+    let mut on_node: HashMap<u32, u64> = HashMap::new();
+    nodes.iter().for_each(|node| *on_node.entry(*node).or_default() += 1);
+    let all = ranks.len() as u64;
+    let highest = ranks.iter().map(|rank| places.level(*first, *rank)).max().unwrap_or(0);
+    let link = network.link(highest);
+    let sent = match on_node.len() {
+        1 => all - 1,
+        _ => on_node.values().map(|count| count * (all - count)).max().unwrap_or(0),
+    };
+    let calls = OVERHEAD.saturating_mul(2 * (all - 1));
+    link.latency().saturating_add(calls.max(link.transfer(bytes.saturating_mul(sent))))
 }

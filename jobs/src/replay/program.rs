@@ -1,5 +1,7 @@
 //! The recorded calls of a program.
 
+use super::algorithms::Host;
+
 /// A call of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
@@ -35,26 +37,56 @@ pub enum Op {
     Meet {
         /// The group: its index in the replay.
         group: u32,
-        /// Which ranks wait for which.
+        /// Which collective.
         kind: Meeting,
-        /// The bytes that each process contributes; in all-to-alls, to each other process.
+        /// The bytes that each process contributes; in all-to-alls and reductions with scattered results, to each other
+        /// process.
         bytes: u64,
     },
 }
 
+/// A collective, with its root if it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the standard's functions")]
+pub enum Meeting {
+    Barrier,
+    Allreduce,
+    ReduceScatter,
+    Scan,
+    Allgather,
+    Alltoall,
+    Bcast(u32),
+    Scatter(u32),
+    Reduce(u32),
+    Gather(u32),
+}
+
 /// Which ranks wait for which in a collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meeting {
-    /// All wait for all, and each receives as much as it contributes.
-    All,
-    /// All wait for all, and each receives the contributions of all.
-    Gather,
-    /// All wait for all, and each sends different data to each other rank.
-    Exchange,
+pub(super) enum Waits {
+    /// All wait for all.
+    OfAll,
     /// All wait for this rank.
-    FromRoot(u32),
+    ForRoot(u32),
     /// This rank waits for all.
-    ToRoot(u32),
+    OfRoot(u32),
+}
+
+impl Meeting {
+    pub(super) fn waits(self) -> Waits {
+        match self {
+            Self::Bcast(root) | Self::Scatter(root) => Waits::ForRoot(root),
+            Self::Reduce(root) | Self::Gather(root) => Waits::OfRoot(root),
+            _ => Waits::OfAll,
+        }
+    }
+
+    pub(super) fn root(self) -> Option<u32> {
+        match self.waits() {
+            Waits::ForRoot(root) | Waits::OfRoot(root) => Some(root),
+            Waits::OfAll => None,
+        }
+    }
 }
 
 /// A call with the work before it.
@@ -73,4 +105,6 @@ pub struct Program {
     pub ranks: Vec<Vec<Event>>,
     /// The ranks of each group, ascending.
     pub groups: Vec<Vec<u32>>,
+    /// The MPI that runs its collectives.
+    pub host: Host,
 }

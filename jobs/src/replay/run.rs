@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::mem::{Discriminant, discriminant};
 
 use super::collective::{self, Instance};
 use super::lists::Lists;
@@ -13,10 +14,10 @@ use super::pairs::Pairs;
 use super::program::{Meeting, Op, Program};
 
 /// A blocking send of more bytes completes when the message has left the node.
-const EAGER: u64 = 1 << 16;
+pub(super) const EAGER: u64 = 1 << 16;
 
 /// The processor's time for a message, on either side.
-const OVERHEAD: u64 = 200_000;
+pub(super) const OVERHEAD: u64 = 200_000;
 
 /// A request that has not completed.
 const PENDING: u64 = u64::MAX;
@@ -152,8 +153,8 @@ struct Run<'a> {
     posted: Lists<Posted>,
     arrived: Lists<Arrived>,
     instances: Vec<Instance>,
-    /// The costs of collectives.
-    costs: HashMap<(u32, u64, u8), u64>,
+    /// The costs of collectives: those of the first root for all roots.
+    costs: HashMap<(u32, u64, Discriminant<Meeting>), u64>,
     messages: Vec<Message>,
     /// The indices of messages that have arrived, for reuse.
     free: Vec<u32>,
@@ -276,7 +277,7 @@ impl Run<'_> {
             }
             Op::Meet { group, kind, bytes } => {
                 let (program, places, network) = (self.program, &self.places, self.network);
-                let key = (group, bytes, collective_kind(kind));
+                let key = (group, bytes, discriminant(&kind));
                 let cost = *self.costs.entry(key).or_insert_with(|| {
                     collective::cost(program, group, kind, bytes, places, network)
                 });
@@ -365,16 +366,5 @@ impl Run<'_> {
                 *waits = None;
             }
         }
-    }
-}
-
-/// A number for each kind: all roots of a group take the same time.
-fn collective_kind(kind: Meeting) -> u8 {
-    match kind {
-        Meeting::All => 0,
-        Meeting::Gather => 1,
-        Meeting::Exchange => 2,
-        Meeting::FromRoot(_) => 3,
-        Meeting::ToRoot(_) => 4,
     }
 }

@@ -17,7 +17,7 @@ fn recv(from: usize) -> Op {
 fn program(ranks: Vec<Vec<Op>>) -> Program {
     let event = |op| Event { work: 0.0, op };
     let events = |ops: Vec<Op>| ops.into_iter().map(event).collect();
-    Program { ranks: ranks.into_iter().map(events).collect(), groups: Vec::new() }
+    Program { ranks: ranks.into_iter().map(events).collect(), ..Program::default() }
 }
 
 fn time(program: &Program, node_of: &[u32]) -> f64 {
@@ -132,11 +132,34 @@ fn collectives_wait_for_the_ranks_they_need() {
             })
             .count()
     };
-    assert_eq!(run(Meeting::All, 2), 0);
-    assert_eq!(run(Meeting::FromRoot(2), 2), 0);
-    assert_eq!(run(Meeting::FromRoot(0), 2), 3);
-    assert_eq!(run(Meeting::ToRoot(0), 2), 2);
-    assert_eq!(run(Meeting::ToRoot(2), 2), 3);
+    assert_eq!(run(Meeting::Allreduce, 2), 0);
+    assert_eq!(run(Meeting::Bcast(2), 2), 0);
+    assert_eq!(run(Meeting::Bcast(0), 2), 3);
+    assert_eq!(run(Meeting::Reduce(0), 2), 2);
+    assert_eq!(run(Meeting::Reduce(2), 2), 3);
+}
+
+#[test]
+fn an_order_slows_down_collectives_that_know_no_nodes() {
+    let time = |host, kind, bytes, node_of: &[u32]| {
+        let mut program = program(vec![vec![Op::Meet { group: 0, kind, bytes }]; 16]);
+        program.groups = vec![(0..16).collect()];
+        super::tests::time(&Program { host, ..program }, node_of)
+    };
+    let scattered: Vec<u32> = (0..16).map(|rank| rank % 4).collect();
+    let slower = |host, kind, bytes| {
+        time(host, kind, bytes, &scattered) / time(host, kind, bytes, &rows(4, 4))
+    };
+    // Most bytes go between neighbors, or to the farthest half: round-robin, these are on other nodes, or on the own.
+    for (kind, bytes, least) in
+        [(Meeting::Allreduce, 1 << 18, 2.0), (Meeting::Reduce(0), 1 << 16, 1.2)]
+    {
+        assert!(slower(Host::OpenMpi, kind, bytes) > least, "{kind:?}");
+    }
+    assert!((0.9..1.1).contains(&slower(Host::Mpich, Meeting::Allreduce, 1 << 18)));
+    for host in [Host::Mpich, Host::OpenMpi] {
+        assert!((0.9..1.1).contains(&slower(host, Meeting::Alltoall, 1 << 18)));
+    }
 }
 
 #[test]

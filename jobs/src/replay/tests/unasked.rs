@@ -83,7 +83,7 @@ fn steps(dims: &[usize], pattern: Pattern, bytes: u64) -> Program {
         }
         events
     };
-    Program { ranks: (0..dims.iter().product()).map(of_cell).collect(), groups: Vec::new() }
+    Program { ranks: (0..dims.iter().product()).map(of_cell).collect(), ..Program::default() }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! `scale trace LIST FIRST LAST TITLE GRID FILE` makes a trace of what `smpirun -trace-ti` wrote: the calls after
 //! collective FIRST up to collective LAST. GRID is `-`, or the grid that the program makes with `reorder = 1`: `16x16`.
 
+mod collectives;
 mod machine;
 mod measure;
 mod orders;
@@ -27,6 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let grid = sides.map(|sides| (sides, false));
             Trace { title: title.into(), grid, program }.write(Path::new(file))
         }
+        ["collectives"] => collectives::all(),
         _ => measure::all(&words),
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn sent(events: &[Event], rank: u32, size: u32) -> BTreeMap<u32, (u64
     for event in events {
         match event.op {
             Op::Send { to, bytes, .. } => add(to, bytes),
-            Op::Meet { kind: Meeting::Exchange, bytes, .. } => {
+            Op::Meet { kind: Meeting::Alltoall, bytes, .. } => {
                 (0..size).filter(|to| *to != rank).for_each(|to| add(to, bytes));
             }
             _ => {}
@@ -45,11 +45,16 @@ fn call(op: &Op, size: u32) -> Value {
         Op::Recv { from, tag, request: true } => json!({"irecv": [from, tag]}),
         Op::Wait { back, count } => json!({"wait": [back, count]}),
         Op::Meet { kind, bytes, .. } => match kind {
-            Meeting::All => collective("MPI_Allreduce", None, bytes),
-            Meeting::Gather => collective("MPI_Allgather", None, bytes),
-            Meeting::Exchange => collective("MPI_Alltoall", None, bytes),
-            Meeting::FromRoot(root) => collective("MPI_Bcast", Some(root), bytes),
-            Meeting::ToRoot(root) => collective("MPI_Reduce", Some(root), bytes),
+            Meeting::Barrier => collective("MPI_Barrier", None, bytes),
+            Meeting::Allreduce => collective("MPI_Allreduce", None, bytes),
+            Meeting::ReduceScatter => collective("MPI_Reduce_scatter", None, bytes),
+            Meeting::Scan => collective("MPI_Scan", None, bytes),
+            Meeting::Allgather => collective("MPI_Allgather", None, bytes),
+            Meeting::Alltoall => collective("MPI_Alltoall", None, bytes),
+            Meeting::Bcast(root) => collective("MPI_Bcast", Some(root), bytes),
+            Meeting::Scatter(root) => collective("MPI_Scatter", Some(root), bytes),
+            Meeting::Reduce(root) => collective("MPI_Reduce", Some(root), bytes),
+            Meeting::Gather(root) => collective("MPI_Gather", Some(root), bytes),
         },
     }
 }

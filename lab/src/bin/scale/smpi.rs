@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use cartograph_jobs::replay::{Event, Meeting, Op, Program};
+use cartograph_jobs::replay::{Event, Host, Meeting, Op, Program};
 
 /// The speed of the simulated cores, in which a trace counts work.
 pub(crate) const SPEED: f64 = 1e9;
@@ -121,12 +121,12 @@ fn ops(lines: &[&str], rank: u32, requests: &mut Requests) -> Option<Vec<Op>> {
         "waitall" => requests.wait_all(own, rest),
         // The trace does not tell which one completed.
         "waitAny" => vec![requests.wait_oldest()?],
-        "barrier" => vec![meet(Meeting::All, 0)],
-        "allreduce" => vec![meet(Meeting::All, size(1, 3)?)],
-        "reduce" | "gather" => vec![meet(Meeting::ToRoot(number(3)? as u32), size(1, 4)?)],
-        "bcast" => vec![meet(Meeting::FromRoot(number(2)? as u32), size(1, 3)?)],
-        "allgather" => vec![meet(Meeting::Gather, size(1, 3)?)],
-        "alltoall" => vec![meet(Meeting::Exchange, size(1, 3)?)],
+        "barrier" => vec![meet(Meeting::Barrier, 0)],
+        "reduce" => vec![meet(Meeting::Reduce(number(3)? as u32), size(1, 4)?)],
+        "gather" => vec![meet(Meeting::Gather(number(3)? as u32), size(1, 4)?)],
+        "scatter" => vec![meet(Meeting::Scatter(number(3)? as u32), size(1, 4)?)],
+        "bcast" => vec![meet(Meeting::Bcast(number(2)? as u32), size(1, 3)?)],
+        "allreduce" | "allgather" | "alltoall" => vec![meet(kind(name)?, size(1, 3)?)],
         // What a test found, the wait after it finds as well.
         "init" | "finalize" | "test" | "testall" => Vec::new(),
         _ => return None,
@@ -167,7 +167,7 @@ pub(crate) fn read(list: &Path, [first, last]: [usize; 2]) -> Result<Program, Bo
         ranks.push(events);
     }
     let all = (0..ranks.len() as u32).collect();
-    let mut program = Program { ranks, groups: vec![all] };
+    let mut program = Program { ranks, groups: vec![all], host: Host::Smpi };
     name_sources(&mut program)?;
     Ok(program)
 }
@@ -220,8 +220,8 @@ pub(crate) fn write(program: &Program, directory: &Path) -> Result<(), Box<dyn E
         }
     }
     let mut list = String::new();
-    for (rank, events) in (0..).zip(&program.ranks) {
-        let text = lines(rank, events, &sent)?;
+    for rank in 0..program.ranks.len() as u32 {
+        let text = lines(rank, program, &sent)?;
         writeln!(list, "{rank}.txt")?;
         fs::write(directory.join(format!("{rank}.txt")), text)?;
     }
@@ -229,7 +229,7 @@ pub(crate) fn write(program: &Program, directory: &Path) -> Result<(), Box<dyn E
 }
 
 /// The calls of a rank as its trace has them.
-fn lines(rank: u32, events: &[Event], sent: &Sent) -> Result<String, Box<dyn Error>> {
+fn lines(rank: u32, program: &Program, sent: &Sent) -> Result<String, Box<dyn Error>> {
     let mut text = format!("{rank} init\n");
     let (mut next, mut requests) = (HashMap::new(), Vec::new());
     let mut message = |key: (u32, u32, i32), is_sent: bool| {
@@ -238,7 +238,7 @@ fn lines(rank: u32, events: &[Event], sent: &Sent) -> Result<String, Box<dyn Err
         let found = sent.get(&key).and_then(|all| all.get(*at - 1)).copied();
         found.ok_or_else(|| format!("rank {rank} receives what is not sent: {key:?}"))
     };
-    for Event { work, op } in events {
+    for Event { work, op } in &program.ranks[rank as usize] {
         if *work > 0.0 {
             writeln!(text, "{rank} compute {:.0}", work * SPEED)?;
         }
@@ -260,20 +260,54 @@ fn lines(rank: u32, events: &[Event], sent: &Sent) -> Result<String, Box<dyn Err
                 let first = requests.len() - back as usize;
                 text.extend(requests[first..first + count as usize].iter().map(String::as_str));
             }
-            Op::Meet { kind, bytes, .. } => writeln!(text, "{rank} {}", collective(kind, bytes))?,
+            Op::Meet { kind, bytes, .. } => {
+                let all = program.ranks.len();
+                writeln!(text, "{rank} {}", collective(kind, bytes, all))?;
+            }
         }
     }
     writeln!(text, "{rank} finalize")?;
     Ok(text)
 }
 
-fn collective(kind: Meeting, bytes: u64) -> String {
+/// The names of collectives without root in traces.
+const NAMES: [(&str, Meeting); 6] = [
+    ("barrier", Meeting::Barrier),
+    ("allreduce", Meeting::Allreduce),
+    ("reducescatter", Meeting::ReduceScatter),
+    ("scan", Meeting::Scan),
+    ("allgather", Meeting::Allgather),
+    ("alltoall", Meeting::Alltoall),
+];
+
+/// The collective without root of this name.
+pub(crate) fn kind(name: &str) -> Option<Meeting> {
+    NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+}
+
+/// The name of a collective in traces.
+pub(crate) fn name(kind: Meeting) -> &'static str {
     match kind {
-        Meeting::All if bytes == 0 => "barrier".to_owned(),
-        Meeting::All => format!("allreduce {bytes} 0 {BYTE}"),
-        Meeting::Gather => format!("allgather {bytes} {bytes} {BYTE} {BYTE}"),
-        Meeting::Exchange => format!("alltoall {bytes} {bytes} {BYTE} {BYTE}"),
-        Meeting::FromRoot(root) => format!("bcast {bytes} {root} {BYTE}"),
-        Meeting::ToRoot(root) => format!("reduce {bytes} 0 {root} {BYTE}"),
+        Meeting::Bcast(_) => "bcast",
+        Meeting::Scatter(_) => "scatter",
+        Meeting::Reduce(_) => "reduce",
+        Meeting::Gather(_) => "gather",
+        _ => NAMES.iter().find(|(_, known)| *known == kind).expect("it has no root").0,
+    }
+}
+
+/// A collective of so many processes as a line of a trace.
+fn collective(kind: Meeting, bytes: u64, all: usize) -> String {
+    let name = name(kind);
+    match kind {
+        Meeting::Barrier => name.to_owned(),
+        Meeting::Allreduce | Meeting::Scan => format!("{name} {bytes} 0 {BYTE}"),
+        Meeting::Allgather | Meeting::Alltoall => format!("{name} {bytes} {bytes} {BYTE} {BYTE}"),
+        Meeting::ReduceScatter => format!("{name} {}0 {BYTE}", format!("{bytes} ").repeat(all)),
+        Meeting::Bcast(root) => format!("{name} {bytes} {root} {BYTE}"),
+        Meeting::Reduce(root) => format!("{name} {bytes} 0 {root} {BYTE}"),
+        Meeting::Gather(root) | Meeting::Scatter(root) => {
+            format!("{name} {bytes} {bytes} {root} {BYTE} {BYTE}")
+        }
     }
 }

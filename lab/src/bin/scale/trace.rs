@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use cartograph_jobs::replay::{Event, Meeting, Op, Program};
+use cartograph_jobs::replay::{Event, Host, Meeting, Op, Program};
+
+use crate::smpi;
 
 /// Shorter work is that of the simulator.
 const LEAST_WORK: f64 = 5e-6;
@@ -30,11 +32,11 @@ fn kind(op: &Op) -> (u8, u64) {
         Op::Recv { request, .. } => (2 + u8::from(request), 0),
         Op::Wait { count, .. } => (4, u64::from(count)),
         Op::Meet { kind, bytes, .. } => match kind {
-            Meeting::All => (5, bytes),
-            Meeting::Gather => (6, bytes),
-            Meeting::Exchange => (7, bytes),
-            Meeting::FromRoot(_) => (8, bytes),
-            Meeting::ToRoot(_) => (9, bytes),
+            Meeting::Allgather => (6, bytes),
+            Meeting::Alltoall => (7, bytes),
+            Meeting::Bcast(_) | Meeting::Scatter(_) => (8, bytes),
+            Meeting::Reduce(_) | Meeting::Gather(_) => (9, bytes),
+            _ => (5, bytes),
         },
     }
 }
@@ -87,11 +89,11 @@ fn call(op: &Op, rank: u32, size: u32) -> String {
         }
         Op::Wait { back, count } => format!("wait {back} {count}"),
         Op::Meet { kind, bytes, .. } => match kind {
-            Meeting::All => format!("all {bytes}"),
-            Meeting::Gather => format!("gather {bytes}"),
-            Meeting::Exchange => format!("exchange {bytes}"),
-            Meeting::FromRoot(root) => format!("from {root} {bytes}"),
-            Meeting::ToRoot(root) => format!("to {root} {bytes}"),
+            Meeting::Bcast(root) => format!("bcast {root} {bytes}"),
+            Meeting::Scatter(root) => format!("scatter {root} {bytes}"),
+            Meeting::Reduce(root) => format!("reduce {root} {bytes}"),
+            Meeting::Gather(root) => format!("gather {root} {bytes}"),
+            _ => format!("{} {bytes}", smpi::name(kind)),
         },
     }
 }
@@ -112,12 +114,11 @@ fn op(call: &str, rank: u32, size: u32) -> Option<Op> {
             Op::Recv { from, tag, request: name == "irecv" }
         }
         "wait" => Op::Wait { back: next()? as u32, count: next()? as u32 },
-        "all" => meet(Meeting::All, next()?),
-        "gather" => meet(Meeting::Gather, next()?),
-        "exchange" => meet(Meeting::Exchange, next()?),
-        "from" => meet(Meeting::FromRoot(next()? as u32), next()?),
-        "to" => meet(Meeting::ToRoot(next()? as u32), next()?),
-        _ => return None,
+        "bcast" => meet(Meeting::Bcast(next()? as u32), next()?),
+        "scatter" => meet(Meeting::Scatter(next()? as u32), next()?),
+        "reduce" => meet(Meeting::Reduce(next()? as u32), next()?),
+        "gather" => meet(Meeting::Gather(next()? as u32), next()?),
+        _ => meet(smpi::kind(name)?, next()?),
     })
 }
 
@@ -195,7 +196,8 @@ impl Trace {
         };
         let ranks = (0..).zip(&of_rank).map(|(rank, order)| events(rank, orders[*order as usize]));
         let ranks = ranks.collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
-        let program = Program { ranks, groups: vec![(0..size).collect()] };
+        let groups = vec![(0..size).collect()];
+        let program = Program { ranks, groups, host: Host::Smpi };
         Ok(Self { title, grid, program })
     }
 }
@@ -207,7 +209,7 @@ fn words(numbers: &[impl ToString]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{orders, smpi};
+    use crate::orders;
     use cartograph_jobs::replay::{Network, RankLocations, replay};
 
     /// Otherwise some ranks would wait forever.
@@ -259,7 +261,7 @@ mod tests {
         assert_eq!(works, [1.1e-3, 0.0, 0.0, 0.0, 0.0]);
         let sent = Op::Send { to: 0, bytes: 24, tag: 7, request: true };
         assert_eq!(program.ranks[2][1].op, sent);
-        let all = Op::Meet { group: 0, kind: Meeting::All, bytes: 4 };
+        let all = Op::Meet { group: 0, kind: Meeting::Allreduce, bytes: 4 };
         assert_eq!(program.ranks[2][4].op, all);
     }
 }

@@ -42,7 +42,7 @@ fn exchanges(dims: [usize; 3], periodic: bool, bytes: u64) -> Program {
         [&step[..], &step].concat()
     };
     let ranks = dims.iter().product();
-    Program { ranks: (0..ranks).map(of_rank).collect(), groups: Vec::new() }
+    Program { ranks: (0..ranks).map(of_rank).collect(), ..Program::default() }
 }
 
 /// Milliseconds of an exchange with cyclic ranks, with ranks in blocks, and as Cartograph places them.
@@ -123,7 +123,7 @@ fn sweeps([rows, columns]: [usize; 2], blocks: usize, bytes: u64) -> Program {
         let ops = (0..4).flat_map(from_corner);
         ops.map(|op| Event { work: 0.0, op }).collect()
     };
-    Program { ranks: (0..rows * columns).map(of_rank).collect(), groups: Vec::new() }
+    Program { ranks: (0..rows * columns).map(of_rank).collect(), ..Program::default() }
 }
 
 /// SNAP on SMPI, to which nothing of the replay was fitted: of two orders of its ranks the replay finds the faster one,
