@@ -32,7 +32,7 @@ Exit status:
 pub(crate) const KNOWN: &str = "\
 Examples:
   cartograph known
-  cartograph known --forget ./app
+  cartograph known --forget app
   export CARTOGRAPH_REPORT=/reports/%j-%u.json   in the environment of all jobs; also %h, %p, %d: host, program, date
   cartograph known /reports --least 30
 

@@ -62,7 +62,7 @@ pub trait Known: Sync {
 }
 
 /// All of them, those for users first.
-pub static ALL: [&dyn Known; 18] = [
+pub static ALL: [&dyn Known; 19] = [
     &REORDER,
     &REPORT,
     &WEIGHTS,
@@ -73,6 +73,7 @@ pub static ALL: [&dyn Known; 18] = [
     &PAIRING,
     &STORE,
     &SITE_STORE,
+    &RUN,
     &TRAFFIC,
     &RECORD,
     &RECORD_LIMITED,
@@ -80,7 +81,7 @@ pub static ALL: [&dyn Known; 18] = [
     &LIB_DIR,
     &MPI,
     &NEIGHBOR,
-    &RUN,
+    &ROOT,
 ];
 
 /// The constructors that may reorder ranks.
@@ -237,10 +238,16 @@ pub static MPI: Setting<()> =
     any("CARTOGRAPH_MPI", "auto, or the only MPI whose library is loaded; set by cartograph exec");
 
 /// Whether Slurm's plugin, `packaging/slurm`, replaces `srun` by `cartograph run srun`.
-pub static RUN: Setting<()> = any(
-    "CARTOGRAPH_RUN",
-    "1: srun becomes cartograph run srun, if the site has the plugin for Slurm",
-);
+pub static RUN: Setting<()> = Setting {
+    is_public: true,
+    ..any(
+        "CARTOGRAPH_RUN",
+        "1: srun becomes cartograph run srun, if the site has the plugin for Slurm",
+    )
+};
+
+/// Where the module file finds the installation, for build systems.
+pub static ROOT: Setting<()> = any("CARTOGRAPH_ROOT", "the installation; set by the module file");
 
 /// The implementation of nonblocking and persistent neighborhood collectives.
 pub static NEIGHBOR: Setting<Neighbor> = Setting {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use cartograph_jobs::launch::{Launch, printed};
 use cartograph_jobs::processes::{Input, job};
+use cartograph_jobs::store::Store;
 
 use crate::output::{self, Failure, Result};
 use recorded::Recorded;
@@ -58,9 +59,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let input = Input::of_stdin();
     say_load()?;
 
-    let temporary = tempfile::tempdir()
-        .map_err(|error| Failure::new(format!("cannot make a temporary directory: {error}")))?;
-    let directory = temporary.path();
+    let folder =
+        Store::open().and_then(|store| store.job_folder().map_err(|error| error.to_string()));
+    let folder = folder.map_err(|why| {
+        Failure::new(format!("cannot keep the recording in the store: {why}"))
+            .with_hint("set CARTOGRAPH_STORE to a directory that all nodes share")
+    })?;
+    let directory = folder.path();
     let longest = Duration::from_secs(options.seconds);
     let recorded = Recorded::of_run((launch, line.ok()), &input, longest, directory)?;
     let (forecast, variants) = variants::choose(&recorded, arguments.devices, directory)?;

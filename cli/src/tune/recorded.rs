@@ -57,11 +57,13 @@ impl Recorded {
             return Err(input.explained(failure));
         }
         let recording = traffic::read(&directory).map_err(|failure| {
-            failure.with_hint("is TMPDIR shared by all nodes? set it to a directory that is")
+            failure.with_hint(
+                "do all nodes share the store? set CARTOGRAPH_STORE to a directory that they share",
+            )
         })?;
         let (machine, names) = machine_of(&recording).ok_or_else(|| {
-            Failure::new("parts of the recording are missing: is the directory for temporary files shared by all nodes? \
-                          set TMPDIR to one that is")
+            Failure::new("parts of the recording are missing: do all nodes share the store? set CARTOGRAPH_STORE to a \
+                          directory that they share")
         })?;
         if names.len() < 2 {
             return Err(Failure::new(format!(

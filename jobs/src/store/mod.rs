@@ -48,13 +48,14 @@ pub struct Store {
 }
 
 /// The folder for the files of a job, which is removed with this. While the job runs, it has a lock.
-pub(crate) struct JobFolder {
+pub struct JobFolder {
     folder: TempDir,
     _lock: Option<Flock<File>>,
 }
 
 impl JobFolder {
-    pub(crate) fn path(&self) -> &Path {
+    /// Its path.
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 }
@@ -330,7 +331,11 @@ impl Store {
     }
 
     /// A folder for the files of a job.
-    pub(crate) fn job_folder(&self) -> io::Result<JobFolder> {
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be created.
+    pub fn job_folder(&self) -> io::Result<JobFolder> {
         let folder = Builder::new().prefix(&boot()).tempdir_in(self.folder(JOBS)?)?;
         let lock = File::open(&folder).ok().and_then(|open| try_lock(open).ok());
         Ok(JobFolder { folder, _lock: lock })
