@@ -9,6 +9,7 @@ import sys
 
 import cartograph
 
+# 8 and 1 are relative amounts of data.
 mesh = cartograph.mesh((4, 16), [("all", 8), ("ring", 1)], topology=[18, 18, 18, 10])
 # For JAX: jax.sharding.Mesh(mesh.of(jax.devices()), ("expert", "data")).
 

@@ -9,8 +9,8 @@ use super::via_neighbor;
 use crate::host::settings::Settings;
 use crate::settings::Neighbor;
 
-/// The fewest processes for which the native route takes fewer instructions than an all-to-all, on MPICH 4.0.2 and 5.0.2,
-/// Open MPI 4.1.4 and 5.0.11: `PARTS=neighbor_count make lab-bench`.
+/// The fewest processes for which the native route is the default. On MPICH 4.0.2 and 5.0.2, Open MPI 4.1.4 and 5.0.11, it
+/// takes fewer instructions than an all-to-all from 16 on: `PARTS=neighbor_count make lab-bench`.
 const FEWEST: i32 = 64;
 
 /// True if this process wants native collectives on a new communicator of `processes`; `repeated` is true if a process

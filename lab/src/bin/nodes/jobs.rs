@@ -31,6 +31,8 @@ pub(crate) fn table(runs: &Measured) -> Table {
             runs.word(case, variant).map(|fault| format!("**{variant} {fault}**"))
         });
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let found = runs.word(case, "found").unwrap_or("-");
+        let is_tuned = !found.starts_with("cartograph: ");
         table.row(&format!(
             "{case} | {} | {} | {} | {} | {} | {} | {} | {} | {}",
             runs.word(case, "links").unwrap_or("-"),
@@ -38,8 +40,8 @@ pub(crate) fn table(runs: &Measured) -> Table {
             or_dash(all.map(shown)),
             or_dash(fault.or_else(|| all.map(|gain| verdict(&gain).to_owned()))),
             or_dash(late.map(shown)),
-            or_dash(tuned.map(shown)),
-            runs.word(case, "found").unwrap_or("-"),
+            tuned.map(shown).unwrap_or_else(|| if is_tuned { "-" } else { "not tuned" }.to_owned()),
+            found,
             launched(runs, case, ALONE),
             launched(runs, case, LEARNS)
         ));
