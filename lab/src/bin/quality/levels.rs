@@ -8,7 +8,7 @@ use crate::generate::{self, Random};
 use crate::instances::many;
 use crate::rivals::Rivals;
 use crate::switches::{Allocation, Figures, Row, graph_of, row, width};
-use crate::{clock, memory, named};
+use crate::{clock, memory};
 
 /// The step through the 720 grids, if CARTOGRAPH_QUALITY_STEP gives one: 11 has no divisor with what they come in, so
 /// that all kinds of them are among them.
@@ -70,9 +70,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
         met &= summary(&mut table, allocation, &rows);
         beside_nodes_only(&mut of_nodes, allocation, &rows);
     }
-    let graphs = graphs(rival.as_mut());
-    let named = named::table(rival.as_mut());
-    (vec![table, of_nodes, graphs, named, costs()], met)
+    (vec![table, of_nodes, graphs(rival.as_mut()), costs()], met)
 }
 
 /// A line on all instances of one kind, and whether the aims are met.

@@ -15,7 +15,6 @@ mod graphs;
 mod instances;
 mod levels;
 mod memory;
-mod named;
 mod patterns;
 mod published;
 mod rivals;
