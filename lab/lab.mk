@@ -149,11 +149,13 @@ lab-programs:
 	$(NODES) try "$(BUILT)"
 	@$(MAKE) -s --no-print-directory lab-results
 
-## make lab-jobs [BUILT=DIRECTORY]      the same programs in six jobs with cartograph run and six without; needs root
+## make lab-jobs [BUILT=DIRECTORY] [HOST=mpich|openmpi5]  the same programs in six jobs with cartograph run and six without; needs root
+lab-jobs: HOST := $(or $(HOST),openmpi)
 lab-jobs:
-	@scripts/setup.sh openmpi $(NETWORK) $(PROGRAMS)
+	@scripts/setup.sh openmpi $(HOST) $(NETWORK) $(PROGRAMS)
 	@$(MAKE) -s --no-print-directory lib tool preload HOST=openmpi
-	$(NODES) jobs "$(BUILT)"
+	@[ $(HOST) = openmpi ] || $(MAKE) -s --no-print-directory lib HOST=$(HOST)
+	HOST=$(HOST) $(NODES) jobs "$(BUILT)"
 	@$(MAKE) -s --no-print-directory lab-results
 
 ## make lab-recording [BUILT=DIRECTORY]  the same programs on two processes with and without the recorder of cartograph run

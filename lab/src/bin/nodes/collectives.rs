@@ -79,9 +79,8 @@ fn row(runs: &Measured, case: &str, order: &str) -> String {
 
 /// Measures all orders, interleaved.
 pub(crate) fn measure() -> Outcome {
-    let nodes = Nodes::new(4, &setting("RATE", "1gbit"), PATIENCE)?;
-    let host = Host::new("openmpi5")?;
-    let program = host.built("programs").join("collectives").display().to_string();
+    let nodes = Nodes::new(Host::new("openmpi5")?, 4, &setting("RATE", "1gbit"), PATIENCE)?;
+    let program = nodes.host.built("programs").join("collectives").display().to_string();
     let mut runs = Measured::default();
     for (component, option) in COMPONENTS {
         for (shape, hosts) in SHAPES {
@@ -89,7 +88,7 @@ pub(crate) fn measure() -> Outcome {
             for _ in 0..repetitions("3")? {
                 for (order, placed, exec) in ORDERS {
                     let launcher =
-                        nodes.launcher_5(&host, &format!("{option} {placed} --host {hosts}"), 16);
+                        nodes.launcher_5(&format!("{option} {placed} --host {hosts}"), 16);
                     let by = if exec.is_empty() {
                         String::new()
                     } else {

@@ -39,7 +39,7 @@ pub(crate) fn compile() -> Outcome {
 
 /// The nodes, with links of the usual rate.
 pub(crate) fn nodes() -> Outcome<Nodes> {
-    Nodes::new(4, &setting("RATE", "200mbit"), 60)
+    Nodes::new(Host::new("openmpi")?, 4, &setting("RATE", "200mbit"), 60)
 }
 
 /// What a program on all nodes prints. `before` are options of the launcher, `environment` what `env` gets.

@@ -19,9 +19,9 @@ fn verdict(gain: &Gain) -> &'static str {
 }
 
 /// The table of measured runs and of notes on their cases.
-pub(crate) fn table(runs: &Measured) -> Table {
+pub(crate) fn table(name: &str, runs: &Measured) -> Table {
     let mut table = Table::new(
-        "Jobs by cartograph run",
+        name,
         "program | links | jobs of each | without / by run | by run | from the third on | without / as tuned | tune says | launched, s | launched by run, s",
     );
     for case in runs.cases() {
@@ -100,7 +100,8 @@ mod tests {
         runs.note("fails", LEARNS, "fails");
         runs.note("gains", "links", "20mbit");
         runs.note("gains", "found", "blocks: 3.80x faster");
-        let rows: Vec<String> = table(&runs).rows.iter().map(|row| row.join(" | ")).collect();
+        let rows: Vec<String> =
+            table("Jobs", &runs).rows.iter().map(|row| row.join(" | ")).collect();
         assert_eq!(rows.len(), 4);
         let changing = changing(&runs).rows;
         assert!(changing[0].join(" | ").starts_with("gains | 20mbit | 4 | 1.60 ("), "{changing:?}");

@@ -24,11 +24,13 @@ pub(crate) struct Nodes {
     count: u32,
     /// Seconds after which a run is given up.
     patience: u32,
+    /// The MPI of the processes.
+    pub(crate) host: Host,
 }
 
 impl Nodes {
     /// Makes the nodes in namespaces that this process has to itself. `rate` is that of their links.
-    pub(crate) fn new(count: u32, rate: &str, patience: u32) -> Outcome<Self> {
+    pub(crate) fn new(host: Host, count: u32, rate: &str, patience: u32) -> Outcome<Self> {
         // All temporary files, the MPI's too; the names of network namespaces; this network's interfaces.
         does_all(&[
             "mount -t tmpfs none /dev/shm",
@@ -55,7 +57,7 @@ impl Nodes {
         fs::write("/dev/shm/hosts", hosts + "\n")?;
         does("mount --bind /dev/shm/hosts /etc/hosts")?;
         program("/dev/shm/agent", AGENT)?;
-        let nodes = Self { count, patience };
+        let nodes = Self { count, patience, host };
         nodes.limit(rate)?;
         Ok(nodes)
     }
@@ -107,7 +109,24 @@ impl Nodes {
     pub(crate) fn launcher(&self, options: &str, processes: u32) -> String {
         let each = processes / self.count;
         let slots: Vec<String> = (0..self.count).map(|i| format!("n{i}:{each}")).collect();
-        self.launcher_on(&format!("{options} --host {}", slots.join(",")), processes)
+        let slots = slots.join(",");
+        match &*self.host.name {
+            "openmpi" => self.launcher_on(&format!("{options} --host {slots}"), processes),
+            "openmpi5" => self.launcher_5(&format!("{options} --host {slots}"), processes),
+            _ => self.launcher_of_mpich(&format!("{options} -hosts {slots}"), processes),
+        }
+    }
+
+    /// The command line that starts processes of MPICH, whose waiting processes yield; all messages cross TCP, also those
+    /// inside nodes, because its transport takes the nodes for one machine.
+    fn launcher_of_mpich(&self, options: &str, processes: u32) -> String {
+        format!(
+            "timeout -k 5 {} {} {processes} -launcher ssh -launcher-exec /dev/shm/agent -iface switch -genv UCX_TLS tcp,self \
+             -genv UCX_NET_DEVICES eth0 -genv LD_PRELOAD {} {options}",
+            self.patience,
+            self.host.launcher.join(" "),
+            self.host.built("programs/libyield.so").display()
+        )
     }
 
     /// The same with options that name the nodes.
@@ -121,12 +140,12 @@ impl Nodes {
     }
 
     /// The command line that starts processes of Open MPI 5, whose options name the nodes; a program follows.
-    pub(crate) fn launcher_5(&self, host: &Host, options: &str, processes: u32) -> String {
+    pub(crate) fn launcher_5(&self, options: &str, processes: u32) -> String {
         format!(
             "timeout -k 5 {} {} {processes} --bind-to none --prtemca plm_ssh_agent /dev/shm/agent --prtemca plm_ssh_no_tree_spawn 1 \
              --prtemca prte_if_include 10.77.0.0/24 --mca btl_tcp_if_include 10.77.0.0/24 --mca btl self,sm,tcp --mca pml ob1 {options}",
             self.patience,
-            host.launcher.join(" ")
+            self.host.launcher.join(" ")
         )
     }
 }

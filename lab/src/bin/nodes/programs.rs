@@ -20,6 +20,8 @@ use super::tables::{ALONE, BYTES, LEARNS, REORDERED, TUNED, TURN, TURN_REORDERED
 use super::{Outcome, carried, jobs, repetitions, sequences, setting, tables, tool};
 
 const RECORDED: &str = "recorded";
+/// The MPI for which the programs are built, unless HOST names another.
+pub(crate) const OPENMPI: &str = "openmpi";
 /// Seconds after which a run has failed.
 const PATIENCE: u32 = 120;
 
@@ -30,11 +32,11 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub(crate) fn new(built: &str) -> Outcome<Self> {
+    pub(crate) fn new(built: &str, host: &str) -> Outcome<Self> {
         let ours = fs::canonicalize(".")?.display().to_string();
         let built = if built.is_empty() { ours.clone().into() } else { fs::canonicalize(built)? };
         let path =
-            format!("{}:{ours}/build/openmpi/programs:{ours}/build/openmpi/lib", built.display());
+            format!("{}:{ours}/build/{host}/programs:{ours}/build/{host}/lib", built.display());
         let path = format!("{path}:{}", std::env::var("PATH")?);
         Ok(Self { path, only: Regex::new(&setting("ONLY", "."))? })
     }
@@ -55,11 +57,16 @@ impl Places {
 
 /// Compiles what Debian has the source of, or the libraries; what these are missing for is left out.
 pub(crate) fn compile(built: &str) -> Outcome {
-    let host = Host::new("openmpi")?;
+    let host = Host::new(&setting("HOST", OPENMPI))?;
+    if host.name != OPENMPI {
+        host.compile("cc", "libyield.so", &["-shared", "-fPIC", "c_tests/yield.c", "-ldl"])?;
+        return Ok(());
+    }
     let boost = ["lab/programs/boost-topologies.cpp", "-lboost_mpi", "-lboost_serialization"];
     let _ = host.compile("cxx", "boost-topologies", &boost);
     let source = does("find /usr/share/petsc -path */ksp/ksp/tutorials/ex45.c").unwrap_or_default();
-    if let (Some(source), None) = (source.lines().last(), Places::new(built)?.find("ex45")) {
+    if let (Some(source), None) = (source.lines().last(), Places::new(built, OPENMPI)?.find("ex45"))
+    {
         let flags = does("pkg-config --cflags --libs PETSc")?;
         let flags: Vec<&str> = flags.split_whitespace().collect();
         host.compile("cc", "ex45", &[&[source], &flags[..], &["-lm"]].concat())?;
@@ -114,7 +121,10 @@ impl Run<'_> {
             RECORDED => under = format!("{tool} exec --record {at}.traffic"),
             REORDERED | TURN_REORDERED => under = format!("{tool} exec --reorder on"),
             BYTES => options = format!("--rankfile {at}.ranks"),
-            TUNED => options = format!("--rankfile {at}.tuned.ranks"),
+            TUNED if self.nodes.host.name == OPENMPI => {
+                options = format!("--rankfile {at}.tuned.ranks");
+            }
+            TUNED => by = format!("env CARTOGRAPH_STORE={at}.tuned.store {tool} run --no-trial"),
             _ => {}
         }
         if [TURN, TURN_REORDERED].contains(&variant) {
@@ -201,9 +211,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The variant with the placement that Cartograph has found, if it has.
+    /// The variant with the placement that Cartograph has found, if it has. Relays have no rank files.
     fn tuned(&self) -> Option<&'static str> {
-        self.at.with_extension("tuned.ranks").exists().then_some(TUNED)
+        let is_faster =
+            self.all.word(&self.case.title, "found").is_some_and(|it| it.ends_with("x faster"));
+        let has_file = self.at.with_extension("tuned.ranks").exists();
+        (has_file || is_faster && self.nodes.host.name != OPENMPI).then_some(TUNED)
     }
 }
 
@@ -237,7 +250,7 @@ fn each(
     programs: &HashMap<String, Program>,
     measure: &dyn Fn(&mut Run) -> Outcome,
 ) -> Outcome<Measured> {
-    let places = Places::new(built)?;
+    let places = Places::new(built, &nodes.host.name)?;
     let mut all = Measured::default();
     for (number, case) in cases.iter().enumerate() {
         let Some(line) = places.line(&case.title, &case.line) else { continue };
@@ -253,8 +266,8 @@ fn each(
 }
 
 /// The four nodes.
-fn nodes() -> Outcome<Nodes> {
-    Nodes::new(4, "200mbit", PATIENCE)
+fn nodes(host: &str) -> Outcome<Nodes> {
+    Nodes::new(Host::new(host)?, 4, "200mbit", PATIENCE)
 }
 
 pub(crate) const NONE: &str = "no program is here; lab/programs/programs.json lists them";
@@ -262,7 +275,7 @@ pub(crate) const NONE: &str = "no program is here; lab/programs/programs.json li
 /// Measures the programs in all variants.
 pub(crate) fn programs(built: &str) -> Outcome {
     let Cases { cases, programs, .. } = Cases::read()?;
-    let all = each(&nodes()?, built, &cases, &programs, &|run| {
+    let all = each(&nodes(OPENMPI)?, built, &cases, &programs, &|run| {
         run.learn()?;
         run.tune()?;
         let mut variants = vec![ALONE, REORDERED, TURN, BYTES];
@@ -287,7 +300,7 @@ pub(crate) fn programs(built: &str) -> Outcome {
 pub(crate) fn jobs(built: &str) -> Outcome {
     let Cases { control, mut cases, carried, programs, .. } = Cases::read()?;
     cases.insert(0, control);
-    let nodes = nodes()?;
+    let nodes = nodes(&setting("HOST", OPENMPI))?;
     let all = each(&nodes, built, &cases, &programs, &|run| {
         run.tune()?;
         let mut variants = vec![ALONE, LEARNS];
@@ -305,9 +318,13 @@ pub(crate) fn jobs(built: &str) -> Outcome {
         }
         Ok(())
     })?;
-    put(jobs::table(&all))?;
+    let name = &nodes.host.name;
+    if name != OPENMPI {
+        return put(jobs::table(&format!("Jobs by cartograph run, {name}"), &all));
+    }
+    put(jobs::table("Jobs by cartograph run", &all))?;
     let mut changing = Measured::default();
-    let places = Places::new(built)?;
+    let places = Places::new(built, name)?;
     sequences::measure(&nodes, &places, &programs["halo"], &mut changing)?;
     put(jobs::changing(&changing))?;
     let mut carrying = Measured::default();
@@ -342,7 +359,7 @@ fn water(places: &Places, at: &Path) -> Outcome {
 
 /// Runs `cartograph try` for programs, on this machine without simulated nodes.
 pub(crate) fn ask_all(built: &str) -> Outcome {
-    let places = Places::new(built)?;
+    let places = Places::new(built, OPENMPI)?;
     let only = setting("ONLY", "");
     // Of some programs, a table of their own: the others' is of another day.
     let of = if only.is_empty() { String::new() } else { format!(" of {only}") };

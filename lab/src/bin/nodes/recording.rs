@@ -11,7 +11,7 @@ use cartograph_traffic::Recording;
 
 use super::cases::{Cases, Recorded};
 use super::measured::{Measured, TIME};
-use super::programs::{NONE, Places, fresh, succeeds};
+use super::programs::{NONE, OPENMPI, Places, fresh, succeeds};
 use super::tables::ALONE;
 use super::{Outcome, repetitions, tool};
 
@@ -24,7 +24,7 @@ const OWN: usize = 1;
 /// Measures the programs, each without recording, as a first job and as a later one.
 pub(crate) fn recording(built: &str) -> Outcome {
     let Cases { recorded, programs, .. } = Cases::read()?;
-    let places = Places::new(built)?;
+    let places = Places::new(built, OPENMPI)?;
     let at = Path::new("/dev/shm/recording");
     let traffic = at.with_extension("traffic").display().to_string();
     let mut all = Measured::default();

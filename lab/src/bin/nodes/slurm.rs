@@ -54,7 +54,7 @@ pub(crate) fn compile() -> Outcome {
 fn start() -> Outcome<Nodes> {
     // Slurm wants the control groups, which the nodes' own /sys does not have.
     let groups = fs::File::open("/sys/fs/cgroup")?;
-    let nodes = Nodes::new(8, "50mbit", PATIENCE)?;
+    let nodes = Nodes::new(Host::new(HOSTS[1])?, 8, "50mbit", PATIENCE)?;
     does(&format!("mount -c --rbind /proc/{}/fd/{} /sys/fs/cgroup", id(), groups.as_raw_fd()))?;
     does(&format!("cp -r lab/slurm {WORK}"))?;
     let plugin = fs::canonicalize("build/cartograph_run.so")?;
