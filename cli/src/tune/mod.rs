@@ -59,11 +59,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let input = Input::of_stdin();
     say_load()?;
 
-    let folder =
-        Store::open().and_then(|store| store.job_folder().map_err(|error| error.to_string()));
+    let folder = Store::open().and_then(|store| store.job_folder());
     let folder = folder.map_err(|why| {
-        Failure::new(format!("cannot keep the recording in the store: {why}"))
-            .with_hint("set CARTOGRAPH_STORE to a directory that all nodes share")
+        let what = format!("cannot keep the recording in the store: {why}");
+        Failure::new(what)
+            .with_hint("CARTOGRAPH_STORE names another directory, which all nodes share")
     })?;
     let directory = folder.path();
     let longest = Duration::from_secs(options.seconds);

@@ -10,6 +10,7 @@ use cartograph_jobs::compare::{self, Lines};
 use cartograph_jobs::learn::measure::{median, turns};
 use cartograph_jobs::place::{Arm, Start};
 use cartograph_jobs::processes::{Input, job};
+use cartograph_jobs::store::Store;
 use cartograph_traffic::Recording;
 use regex::Regex;
 
@@ -105,7 +106,7 @@ pub(super) fn run(
         options,
         input,
         longest: Duration::from_secs(options.seconds),
-        files: Files::below(env::current_dir().unwrap_or_default(), Some(directory)),
+        files: Files::below(env::current_dir().unwrap_or_default(), Store::place().as_deref()),
         clock: directory.join("clock"),
         time: if options.time.is_some() { Time::Printed } else { Time::OfJob },
         all: variants.into_iter().map(runs).collect(),

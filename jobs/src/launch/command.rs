@@ -257,6 +257,6 @@ pub fn printed(launcher: &OsStr, ask: impl FnOnce(&Question<'_>) -> Option<Strin
     /// No launcher takes this long to print its version.
     const LONGEST: Duration = Duration::from_secs(10);
     let words = [launcher.to_owned(), "--version".into()];
-    let question = Question { words: &words, longest: LONGEST, is_answer: |_| false };
+    let question = Question { words: &words, longest: LONGEST, is_answer: None };
     ask(&question).unwrap_or_default()
 }

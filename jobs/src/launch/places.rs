@@ -117,7 +117,8 @@ impl Places {
 
     /// Asks for the places by a launcher's command line with `cartograph where`.
     pub(crate) fn question(words: &[OsString]) -> Question<'_> {
-        Question { words, longest: LONGEST, is_answer: |text| Self::read(text).is_some() }
+        let is_answer = |text: &str| Self::read(text).is_some();
+        Question { words, longest: LONGEST, is_answer: Some(is_answer) }
     }
 
     /// The hosts of the processes.

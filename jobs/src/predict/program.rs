@@ -60,11 +60,14 @@ fn op(call: &Call, number: &BTreeMap<(u64, u32), u32>) -> Option<Op> {
         Call::Collective(Collective { function, group, size, root, bytes }) => {
             let kind = match (&function[4..], root) {
                 ("Bcast", Some(root)) => Meeting::Bcast(*root),
-                ("Scatter" | "Scatterv", Some(root)) => Meeting::Scatter(*root),
+                ("Scatter", Some(root)) => Meeting::Scatter(*root),
+                ("Scatterv", Some(root)) => Meeting::Scatterv(*root),
                 ("Reduce", Some(root)) => Meeting::Reduce(*root),
-                ("Gather" | "Gatherv", Some(root)) => Meeting::Gather(*root),
+                ("Gather", Some(root)) => Meeting::Gather(*root),
+                ("Gatherv", Some(root)) => Meeting::Gatherv(*root),
                 ("Allgather" | "Allgatherv", _) => Meeting::Allgather,
-                ("Alltoall" | "Alltoallv" | "Alltoallw", _) => Meeting::Alltoall,
+                ("Alltoall", _) => Meeting::Alltoall,
+                ("Alltoallv" | "Alltoallw", _) => Meeting::Alltoallv,
                 ("Reduce_scatter" | "Reduce_scatter_block", _) => Meeting::ReduceScatter,
                 ("Scan" | "Exscan", _) => Meeting::Scan,
                 ("Barrier", _) => Meeting::Barrier,

@@ -11,8 +11,8 @@ pub struct Question<'a> {
     pub words: &'a [OsString],
     /// Its time limit.
     pub longest: Duration,
-    /// True of an output that is the whole answer, even if the command does not end.
-    pub is_answer: fn(&str) -> bool,
+    /// True of an output that is the whole answer even if the command does not end, if that can be seen.
+    pub is_answer: Option<fn(&str) -> bool>,
 }
 
 impl Question<'_> {
@@ -23,7 +23,8 @@ impl Question<'_> {
     /// How the run ended instead.
     pub(super) fn answer(&self, run: Run) -> Result<String, String> {
         let is_cut = run.ended.is_err();
-        let answers = run.has_succeeded() || is_cut && (self.is_answer)(&run.stdout);
+        let answers = run.has_succeeded()
+            || is_cut && self.is_answer.is_some_and(|is_answer| is_answer(&run.stdout));
         if answers { Ok(run.stdout) } else { Err(format!("it {}", run.end())) }
     }
 }

@@ -1,7 +1,8 @@
 //! The messages of collectives, step by step, by the algorithms that MPIs choose for a size and a number of processes.
 //!
-//! MPICH's thresholds are those of its documentation and of `src/mpi/coll` (4.0 to 5.0); Open MPI's those of
-//! `coll_tuned_decision_fixed.c` (4.1 to 5.0), where neighbor exchanges stand for rings, and butterflies for halving.
+//! MPICH's thresholds are those of `maint/tuning/coll` (4.0 to 5.0), of operations that it knows on elements of 8 bytes;
+//! Open MPI's those of `coll_tuned_decision_fixed.c` (4.1 to 5.0), where rings stand for neighbor exchanges, halving for
+//! butterflies, and trees and doubling for chains and rings of few bytes.
 
 use super::program::Meeting;
 
@@ -11,8 +12,10 @@ pub enum Host {
     /// MPICH and MPIs made of it: most collectives run inside nodes, and between one process of each node.
     #[default]
     Mpich,
-    /// Open MPI's component `tuned`, which knows no nodes.
-    OpenMpi,
+    /// Open MPI 4: its component `tuned` knows no nodes.
+    OpenMpi4,
+    /// Open MPI 5: its component `han` runs most collectives inside nodes and between them, the others are as in 4.
+    OpenMpi5,
     /// SimGrid's SMPI: MPICH's algorithms, which know no nodes there.
     Smpi,
 }
@@ -21,7 +24,8 @@ impl Host {
     /// The MPI that a recording names.
     pub fn of(name: &str) -> Self {
         match name {
-            name if name.contains("Open MPI") => Self::OpenMpi,
+            name if name.contains("Open MPI v4") => Self::OpenMpi4,
+            name if name.contains("Open MPI") => Self::OpenMpi5,
             name if name.contains("SMPI") || name.contains("SimGrid") => Self::Smpi,
             _ => Self::Mpich,
         }
@@ -47,81 +51,142 @@ pub(super) enum Algorithm {
 /// The algorithm for a collective whose processes are on these nodes.
 pub(super) fn of(host: Host, kind: Meeting, nodes: &[u32], root: u32, bytes: u64) -> Algorithm {
     let count = nodes.len() as u32;
-    let is_exchange = match (kind, host) {
-        (Meeting::Alltoall, Host::OpenMpi) => bytes >= 512 || count < 16,
-        (Meeting::Alltoall, _) => bytes > 256 || count < 8,
-        (Meeting::ReduceScatter, Host::Mpich | Host::Smpi) => bytes * u64::from(count) >= 524_288,
+    let is_open_mpi = matches!(host, Host::OpenMpi4 | Host::OpenMpi5);
+    let is_exchange = match kind {
+        Meeting::Alltoallv => true,
+        Meeting::Alltoall if is_open_mpi => bytes >= least_of_linear(count),
+        Meeting::Alltoall => bytes > 256 || count < 8,
+        Meeting::ReduceScatter => !is_open_mpi && times(bytes, count) >= 524_288,
         _ => false,
     };
     if is_exchange {
         return Algorithm::Exchange(bytes);
     }
     Algorithm::Steps(match host {
-        Host::OpenMpi => of_open_mpi(kind, count, root, bytes),
-        Host::Mpich if is_of_levels(kind, bytes) => on_levels(kind, nodes, root, bytes),
+        Host::Mpich if is_of_levels(kind, count, bytes) => on_levels(kind, nodes, root, bytes),
+        Host::OpenMpi5 if is_of_levels(kind, count, 0) => on_levels(kind, nodes, root, bytes),
+        Host::OpenMpi4 | Host::OpenMpi5 => of_open_mpi(kind, count, root, bytes),
         Host::Mpich | Host::Smpi => of_mpich(host, kind, count, root, bytes),
     })
 }
 
+/// The bytes of so many members.
+fn times(bytes: u64, count: u32) -> u64 {
+    bytes.saturating_mul(u64::from(count))
+}
+
+/// The bytes from which Open MPI sends the blocks of an all-to-all directly.
+fn least_of_linear(count: u32) -> u64 {
+    match count {
+        ..16 => 0,
+        16..64 => 512,
+        64..512 => 1024,
+        512..2048 => 512,
+        2048..4096 => 1024,
+        _ => 2048,
+    }
+}
+
 /// True if MPICH runs the collective inside nodes and between them.
-fn is_of_levels(kind: Meeting, bytes: u64) -> bool {
+fn is_of_levels(kind: Meeting, count: u32, bytes: u64) -> bool {
     match kind {
         Meeting::Barrier | Meeting::Allreduce | Meeting::Reduce(_) => true,
-        Meeting::Bcast(_) => bytes < 524_288,
+        Meeting::Bcast(_) => {
+            count < 8 || bytes < 12_288 || count.is_power_of_two() && bytes < 524_288
+        }
         _ => false,
     }
 }
 
+/// True if MPICH reduces few bytes: all of them at each step. It has fewer elements than processes, or, of an allreduce,
+/// about one (SMPI: 2048 bytes).
+fn is_small(host: Host, count: u32, bytes: u64) -> bool {
+    match host {
+        Host::Smpi => bytes <= 2048,
+        _ => bytes <= 8 || bytes / 8 < u64::from(divided(count).0),
+    }
+}
+
 fn of_mpich(host: Host, kind: Meeting, count: u32, root: u32, bytes: u64) -> Vec<Step> {
-    let all = bytes.saturating_mul(u64::from(count));
+    let all = times(bytes, count);
     match kind {
         Meeting::Barrier => around(count, |_| 0),
-        Meeting::Allreduce if bytes <= 2048 => doubling(count, bytes),
+        Meeting::Allreduce if is_small(host, count, bytes) => doubling(count, bytes),
         Meeting::Allreduce => halving_and_doubling(count, bytes),
-        Meeting::Reduce(_) if bytes <= 2048 => up(count, root, 2, |_| bytes),
+        Meeting::Reduce(_) if bytes <= 2048 || is_small(host, count, bytes) => {
+            up(count, root, 2, |_| bytes)
+        }
         Meeting::Reduce(_) => halving_to(count, root, bytes),
         Meeting::Bcast(_) if bytes < 12_288 || count < 8 => down(count, root, 2, |_| bytes),
         Meeting::Bcast(_) => scatter_and_gather(count, root, bytes, 524_288),
-        Meeting::Gather(_) => up(count, root, 2, |part| bytes * part),
+        Meeting::Gather(_) => up(count, root, 2, |part| times(bytes, part)),
         Meeting::Scatter(_) if host == Host::Smpi => {
-            nearest_first(count, root, |part| bytes * part)
+            nearest_first(count, root, |part| times(bytes, part))
         }
-        Meeting::Scatter(_) => down(count, root, 2, |part| bytes * part),
+        Meeting::Scatter(_) => down(count, root, 2, |part| times(bytes, part)),
+        Meeting::Gatherv(_) => vec![turned(from_one(count, root, bytes))],
+        Meeting::Scatterv(_) => vec![from_one(count, root, bytes)],
         Meeting::Allgather if all < 524_288 && count.is_power_of_two() => gathering(count, bytes),
-        Meeting::Allgather if all < 81_920 => around(count, |part| bytes * part),
+        Meeting::Allgather if all < 81_920 => around(count, |part| times(bytes, part)),
         Meeting::Allgather => ring(count, bytes),
-        Meeting::Alltoall => around(count, |_| all / 2),
+        Meeting::Alltoall | Meeting::Alltoallv => around(count, |_| all / 2),
         Meeting::ReduceScatter => halving_of_farthest(count, all),
         Meeting::Scan => scan(count, bytes),
     }
 }
 
+/// The bytes of an allreduce from which Open MPI halves them, and below which it reduces and broadcasts them.
+fn of_open_mpi_allreduce(count: u32) -> (u64, u64) {
+    match count {
+        ..16 => (8192, 0),
+        16..32 => (4096, 0),
+        32..64 => (128, 0),
+        64..128 => (262_144, 0),
+        128..256 => (262_144, 131_072),
+        256..512 => (4096, 4096),
+        512..4096 => (16_384, 2048),
+        _ => (32_768, 2048),
+    }
+}
+
 fn of_open_mpi(kind: Meeting, count: u32, root: u32, bytes: u64) -> Vec<Step> {
-    let all = bytes.saturating_mul(u64::from(count));
-    // Its trees have four children at each level, when they broadcast.
+    let all = times(bytes, count);
     match kind {
         Meeting::Barrier => around(count, |_| 0),
-        Meeting::Allreduce if count >= 128 && bytes < 4096 => {
-            up(count, 0, 2, |_| bytes).into_iter().chain(down(count, 0, 4, |_| bytes)).collect()
-        }
-        Meeting::Allreduce if bytes < 4096 => doubling(count, bytes),
-        Meeting::Allreduce => halving_and_doubling(count, bytes),
+        Meeting::Allreduce => match of_open_mpi_allreduce(count) {
+            (_, least) if bytes < least => {
+                let back = down(count, 0, 4, |_| bytes);
+                up(count, 0, 2, |_| bytes).into_iter().chain(back).collect()
+            }
+            (most, _) if bytes < most => doubling(count, bytes),
+            _ => halving_and_doubling(count, bytes),
+        },
         Meeting::Reduce(_) => up(count, root, 2, |_| bytes),
-        Meeting::Bcast(_) if bytes < 1 << 20 => down(count, root, 4, |_| bytes),
-        Meeting::Bcast(_) => scatter_and_gather(count, root, bytes, u64::MAX),
-        Meeting::Gather(_) => up(count, root, 2, |part| bytes * part),
-        Meeting::Scatter(_) if bytes < 512 => nearest_first(count, root, |part| bytes * part),
-        Meeting::Scatter(_) => {
-            let others = (0..count).filter(|member| *member != root);
-            vec![once(others.map(|member| (root, member, bytes)).collect())]
+        Meeting::Bcast(_)
+            if (16..32).contains(&count) && bytes >= 1 << 20
+                || count >= 1024 && bytes >= 1 << 19 =>
+        {
+            scatter_and_gather(count, root, bytes, u64::MAX)
         }
+        // Its trees have four children at each level, when they broadcast.
+        Meeting::Bcast(_) => down(count, root, 4, |_| bytes),
+        Meeting::Gather(_) => up(count, root, 2, |part| times(bytes, part)),
+        Meeting::Scatter(_) if bytes < 512 => nearest_first(count, root, |part| times(bytes, part)),
+        Meeting::Gatherv(_) => vec![turned(from_one(count, root, bytes))],
+        Meeting::Scatter(_) | Meeting::Scatterv(_) => vec![from_one(count, root, bytes)],
         Meeting::Allgather if bytes < 512 || count < 32 => gathering(count, bytes),
         Meeting::Allgather => ring(count, bytes),
-        Meeting::Alltoall => around(count, |_| all / 2),
+        Meeting::Alltoall | Meeting::Alltoallv => around(count, |_| all / 2),
         Meeting::ReduceScatter if count < 32 && all >= 262_144 => ring(count, bytes),
         Meeting::ReduceScatter => halving_of_farthest(count, all),
         Meeting::Scan => (1..count).map(|member| once(vec![(member - 1, member, bytes)])).collect(),
     }
+}
+
+/// A message from the root to each other member.
+fn from_one(count: u32, root: u32, bytes: u64) -> Step {
+    let others = (0..count).filter(|member| *member != root);
+    once(others.map(|member| (root, member, bytes)).collect())
 }
 
 /// A collective inside nodes, between the first process of each, and inside nodes again.
@@ -185,7 +250,7 @@ fn powers(count: u32) -> impl DoubleEndedIterator<Item = u32> {
 }
 
 /// A tree from its root, the largest subtrees first: a message has the bytes for the members of a subtree.
-fn down(count: u32, root: u32, radix: u32, bytes: impl Fn(u64) -> u64) -> Vec<Step> {
+fn down(count: u32, root: u32, radix: u32, bytes: impl Fn(u32) -> u64) -> Vec<Step> {
     let mut width = 1;
     while width * radix < count {
         width *= radix;
@@ -198,7 +263,7 @@ fn down(count: u32, root: u32, radix: u32, bytes: impl Fn(u64) -> u64) -> Vec<St
             children.take_while(move |child| *child < count).map(move |child| (parent, child))
         });
         let messages = children.map(|(parent, child)| {
-            let part = u64::from(width.min(count - child));
+            let part = width.min(count - child);
             ((parent + root) % count, (child + root) % count, bytes(part))
         });
         steps.push(once(messages.collect()));
@@ -208,7 +273,7 @@ fn down(count: u32, root: u32, radix: u32, bytes: impl Fn(u64) -> u64) -> Vec<St
 }
 
 /// A tree of pairs whose parents send to the smallest subtrees first, so that the largest wait: Open MPI's.
-fn nearest_first(count: u32, root: u32, bytes: impl Fn(u64) -> u64) -> Vec<Step> {
+fn nearest_first(count: u32, root: u32, bytes: impl Fn(u32) -> u64) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     // The number of the step after which each member has its data.
     let mut after = vec![0; count as usize];
@@ -218,26 +283,28 @@ fn nearest_first(count: u32, root: u32, bytes: impl Fn(u64) -> u64) -> Vec<Step>
         let at = after[parent as usize] + width.trailing_zeros() as usize;
         after[child as usize] = at + 1;
         steps.resize_with(steps.len().max(at + 1), || once(Vec::new()));
-        let part = u64::from(width.min(count - child));
+        let part = width.min(count - child);
         let ends = ((parent + root) % count, (child + root) % count);
         steps[at].messages.push((ends.0, ends.1, bytes(part)));
     }
     steps
 }
 
+/// A step in the other direction.
+fn turned(mut step: Step) -> Step {
+    step.messages.iter_mut().for_each(|(from, to, _)| std::mem::swap(from, to));
+    step
+}
+
 /// The tree of [`down`] toward its root.
-fn up(count: u32, root: u32, radix: u32, bytes: impl Fn(u64) -> u64) -> Vec<Step> {
-    let turned = |mut step: Step| {
-        step.messages.iter_mut().for_each(|(from, to, _)| std::mem::swap(from, to));
-        step
-    };
+fn up(count: u32, root: u32, radix: u32, bytes: impl Fn(u32) -> u64) -> Vec<Step> {
     down(count, root, radix, bytes).into_iter().rev().map(turned).collect()
 }
 
 /// Each member sends to one whose number is larger by a power of two, for each power, with the bytes for so many members.
-fn around(count: u32, bytes: impl Fn(u64) -> u64) -> Vec<Step> {
+fn around(count: u32, bytes: impl Fn(u32) -> u64) -> Vec<Step> {
     let step = |away: u32| {
-        let part = bytes(u64::from(away.min(count - away)));
+        let part = bytes(away.min(count - away));
         once((0..count).map(|member| (member, (member + away) % count, part)).collect())
     };
     powers(count).map(step).collect()
@@ -323,9 +390,9 @@ fn halving_of_farthest(count: u32, all: u64) -> Vec<Step> {
 /// Recursive doubling of what is gathered; around the members if their number is no power of two.
 fn gathering(count: u32, bytes: u64) -> Vec<Step> {
     if !count.is_power_of_two() {
-        return around(count, |part| bytes * part);
+        return around(count, |part| times(bytes, part));
     }
-    let exchanges: Vec<_> = distances(count).map(|away| (away, bytes * u64::from(away))).collect();
+    let exchanges: Vec<_> = distances(count).map(|away| (away, times(bytes, away))).collect();
     between_powers(count, [0; 2], &exchanges)
 }
 
@@ -336,7 +403,7 @@ fn scatter_and_gather(count: u32, root: u32, bytes: u64, least: u64) -> Vec<Step
         true => gathering(count, part),
         false => ring(count, part),
     };
-    down(count, root, 2, |parts| part * parts).into_iter().chain(gathered).collect()
+    down(count, root, 2, |parts| times(part, parts)).into_iter().chain(gathered).collect()
 }
 
 /// Each member gets the bytes of those before it by exchanges at growing distances.
@@ -356,7 +423,7 @@ mod tests {
 
     use super::*;
 
-    const KINDS: [Meeting; 10] = [
+    const KINDS: [Meeting; 13] = [
         Meeting::Barrier,
         Meeting::Allreduce,
         Meeting::ReduceScatter,
@@ -367,6 +434,9 @@ mod tests {
         Meeting::Scatter(0),
         Meeting::Reduce(0),
         Meeting::Gather(0),
+        Meeting::Gatherv(0),
+        Meeting::Scatterv(0),
+        Meeting::Alltoallv,
     ];
 
     /// For each member, those whose data it has at the end if each message carries all that its sender has.
@@ -389,8 +459,13 @@ mod tests {
         fn data_reaches_those_who_need_it(
             nodes in proptest::collection::vec(0u32..5, 1..40),
             root in 0u32..40,
-            bytes in prop_oneof![0u64..3000, 3000u64..2_000_000],
-            host in prop_oneof![Just(Host::Mpich), Just(Host::OpenMpi), Just(Host::Smpi)],
+            bytes in prop_oneof![0u64..3000, 3000u64..2_000_000, Just(u64::MAX)],
+            host in prop_oneof![
+                Just(Host::Mpich),
+                Just(Host::OpenMpi4),
+                Just(Host::OpenMpi5),
+                Just(Host::Smpi)
+            ],
         ) {
             let count = nodes.len() as u32;
             let root = root % count;
@@ -404,8 +479,8 @@ mod tests {
                 for member in 0..count {
                     let has = &known[member as usize];
                     let is_right = match kind {
-                        Meeting::Bcast(_) | Meeting::Scatter(_) => has.contains(&root),
-                        Meeting::Reduce(_) | Meeting::Gather(_) => member != root || *has == all,
+                        Meeting::Bcast(_) | Meeting::Scatter(_) | Meeting::Scatterv(_) => has.contains(&root),
+                        Meeting::Reduce(_) | Meeting::Gather(_) | Meeting::Gatherv(_) => member != root || *has == all,
                         Meeting::Scan => (0..member).all(|before| has.contains(&before)),
                         _ => *has == all,
                     };
@@ -443,9 +518,9 @@ mod tests {
         assert_eq!(smpi(Meeting::Allgather, 12, 100_000), 11 * 100_000);
         assert_eq!(smpi(Meeting::ReduceScatter, 16, 100), 15 * 100);
         assert_eq!(smpi(Meeting::Alltoall, 16, 8), 4 * 64);
-        assert_eq!(bytes(Host::OpenMpi, Meeting::Bcast(0), 64, 8, 0), 9 * 8);
-        assert_eq!(bytes(Host::OpenMpi, Meeting::Scatter(0), 16, 1000, 0), 15_000);
-        assert_eq!(bytes(Host::OpenMpi, Meeting::Gather(0), 12, 100, 8), 4 * 100);
+        assert_eq!(bytes(Host::OpenMpi4, Meeting::Bcast(0), 64, 8, 0), 9 * 8);
+        assert_eq!(bytes(Host::OpenMpi4, Meeting::Scatter(0), 16, 1000, 0), 15_000);
+        assert_eq!(bytes(Host::OpenMpi4, Meeting::Gather(0), 12, 100, 8), 4 * 100);
     }
 
     #[test]

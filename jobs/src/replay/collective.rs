@@ -12,7 +12,11 @@ use super::run::{EAGER, OVERHEAD};
 pub(super) struct Instance {
     come: usize,
     latest: u64,
+    /// The sum of the bytes of all ranks that have come.
+    bytes: u64,
     root: Option<u64>,
+    /// When the root's data reaches the others.
+    root_data: u64,
     /// Ranks, each with its time.
     waiting: Vec<(u32, u64)>,
 }
@@ -25,11 +29,12 @@ impl Instance {
         rank: u32,
         now: u64,
         members: usize,
-        kind: Meeting,
-        cost: u64,
-    ) -> impl Iterator<Item = (u32, u64)> + use<> {
+        (kind, bytes): (Meeting, u64),
+        cost: impl FnOnce(u64) -> u64,
+    ) -> Vec<(u32, u64)> {
         self.come += 1;
         self.latest = self.latest.max(now);
+        self.bytes = self.bytes.saturating_add(bytes);
         let all = self.come == members;
         let (root, waits) = match kind.waits() {
             Waits::ForRoot(root) => (root == rank, root != rank && self.root.is_none()),
@@ -46,8 +51,14 @@ impl Instance {
         }
         let (free_all, time) = match kind.waits() {
             // The root continues at once, and others when its data has arrived.
-            Waits::ForRoot(_) => (root, self.root.map_or(now, |time| time.saturating_add(cost))),
-            _ => (all, self.latest.saturating_add(cost)),
+            Waits::ForRoot(_) if root => {
+                self.root_data = now.saturating_add(cost(bytes));
+                (true, self.root_data)
+            }
+            Waits::ForRoot(_) => (false, self.root_data),
+            // Ranks may contribute different numbers of bytes.
+            _ if all => (true, self.latest.saturating_add(cost(self.bytes / members as u64))),
+            _ => (false, now),
         };
         if free_all {
             freed.append(&mut self.waiting);
@@ -59,7 +70,7 @@ impl Instance {
         };
         let end =
             move |(rank, at)| if leaves_at_once(rank) { (rank, at) } else { (rank, time.max(at)) };
-        freed.into_iter().map(end)
+        freed.into_iter().map(end).collect()
     }
 }
 
@@ -139,13 +150,17 @@ pub(super) fn cost(
     let (at, links) = (vec![0; ranks.len()], vec![[0; 2]; known.len()]);
     let mut clocks = Clocks { nodes, ranks, places, network, at, links };
     for step in &steps {
-        let mut before = clocks.latest();
-        for _ in 0..step.times.min(ROUNDS) {
-            before = clocks.latest();
+        for _ in 1..step.times.min(ROUNDS) {
             clocks.send(step);
         }
-        let each = clocks.latest() - before;
-        let more = each.saturating_mul(u64::from(step.times.saturating_sub(ROUNDS)));
+        let left = step.times.saturating_sub(ROUNDS);
+        if left == 0 {
+            clocks.send(step);
+            continue;
+        }
+        let before = clocks.latest();
+        clocks.send(step);
+        let more = (clocks.latest() - before).saturating_mul(u64::from(left));
         clocks.at.iter_mut().for_each(|at| *at = at.saturating_add(more));
         clocks.links.iter_mut().flatten().for_each(|free| *free = free.saturating_add(more));
     }

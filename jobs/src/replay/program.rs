@@ -55,10 +55,14 @@ pub enum Meeting {
     Scan,
     Allgather,
     Alltoall,
+    /// Also `MPI_Alltoallw`.
+    Alltoallv,
     Bcast(u32),
     Scatter(u32),
     Reduce(u32),
     Gather(u32),
+    Scatterv(u32),
+    Gatherv(u32),
 }
 
 /// Which ranks wait for which in a collective.
@@ -75,8 +79,8 @@ pub(super) enum Waits {
 impl Meeting {
     pub(super) fn waits(self) -> Waits {
         match self {
-            Self::Bcast(root) | Self::Scatter(root) => Waits::ForRoot(root),
-            Self::Reduce(root) | Self::Gather(root) => Waits::OfRoot(root),
+            Self::Bcast(root) | Self::Scatter(root) | Self::Scatterv(root) => Waits::ForRoot(root),
+            Self::Reduce(root) | Self::Gather(root) | Self::Gatherv(root) => Waits::OfRoot(root),
             _ => Waits::OfAll,
         }
     }

@@ -277,13 +277,16 @@ impl Run<'_> {
             }
             Op::Meet { group, kind, bytes } => {
                 let (program, places, network) = (self.program, &self.places, self.network);
-                let key = (group, bytes, discriminant(&kind));
-                let cost = *self.costs.entry(key).or_insert_with(|| {
-                    collective::cost(program, group, kind, bytes, places, network)
-                });
+                let costs = &mut self.costs;
+                let cost = |bytes: u64| {
+                    let key = (group, bytes, discriminant(&kind));
+                    *costs.entry(key).or_insert_with(|| {
+                        collective::cost(program, group, kind, bytes, places, network)
+                    })
+                };
                 let members = program.groups[group as usize].len();
                 let instance = &mut self.instances[self.pairs.meeting(rank, at, group)];
-                self.ready.extend(instance.meet(rank, now, members, kind, cost));
+                self.ready.extend(instance.meet(rank, now, members, (kind, bytes), cost));
                 None
             }
         }

@@ -183,7 +183,7 @@ fn allocated(line: &Line, around: &impl Surroundings) -> Result<Option<usize>, S
         }
         LauncherKind::Flux => {
             let words = [&line.start[..1], &["getattr".into(), "size".into()]].concat();
-            let size = Question { words: &words, longest: PATIENCE, is_answer: |_| false };
+            let size = Question { words: &words, longest: PATIENCE, is_answer: None };
             Ok(around.ask(&size).ok().and_then(count))
         }
         _ => Err(unchanged("the launcher chooses the nodes when the job starts")),

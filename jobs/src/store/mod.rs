@@ -334,9 +334,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If it cannot be created.
-    pub fn job_folder(&self) -> io::Result<JobFolder> {
-        let folder = Builder::new().prefix(&boot()).tempdir_in(self.folder(JOBS)?)?;
+    /// Why it cannot be created.
+    pub fn job_folder(&self) -> Result<JobFolder, String> {
+        let wrong = |error: io::Error| format!("{}: {error}", self.directory.join(JOBS).display());
+        let jobs = self.folder(JOBS).map_err(wrong)?;
+        let folder = Builder::new().prefix(&boot()).tempdir_in(jobs).map_err(wrong)?;
         let lock = File::open(&folder).ok().and_then(|open| try_lock(open).ok());
         Ok(JobFolder { folder, _lock: lock })
     }

@@ -59,7 +59,11 @@ impl Places {
 pub(crate) fn compile(built: &str) -> Outcome {
     let host = Host::new(&setting("HOST", OPENMPI))?;
     if host.name != OPENMPI {
-        host.compile("cc", "libyield.so", &["-shared", "-fPIC", "c_tests/yield.c", "-ldl"])?;
+        host.compile(
+            "cc",
+            "libyield.so",
+            &["-shared", "-fPIC", "c_tests/yield_ucx.c", "-ldl", "-lrt"],
+        )?;
         return Ok(());
     }
     let boost = ["lab/programs/boost-topologies.cpp", "-lboost_mpi", "-lboost_serialization"];

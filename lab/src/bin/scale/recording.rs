@@ -55,6 +55,9 @@ fn call(op: &Op, size: u32) -> Value {
             Meeting::Scatter(root) => collective("MPI_Scatter", Some(root), bytes),
             Meeting::Reduce(root) => collective("MPI_Reduce", Some(root), bytes),
             Meeting::Gather(root) => collective("MPI_Gather", Some(root), bytes),
+            Meeting::Alltoallv => collective("MPI_Alltoallv", None, bytes),
+            Meeting::Scatterv(root) => collective("MPI_Scatterv", Some(root), bytes),
+            Meeting::Gatherv(root) => collective("MPI_Gatherv", Some(root), bytes),
         },
     }
 }

@@ -289,9 +289,10 @@ pub(crate) fn kind(name: &str) -> Option<Meeting> {
 pub(crate) fn name(kind: Meeting) -> &'static str {
     match kind {
         Meeting::Bcast(_) => "bcast",
-        Meeting::Scatter(_) => "scatter",
+        Meeting::Scatter(_) | Meeting::Scatterv(_) => "scatter",
         Meeting::Reduce(_) => "reduce",
-        Meeting::Gather(_) => "gather",
+        Meeting::Gather(_) | Meeting::Gatherv(_) => "gather",
+        Meeting::Alltoallv => "alltoall",
         _ => NAMES.iter().find(|(_, known)| *known == kind).expect("it has no root").0,
     }
 }
@@ -302,11 +303,16 @@ fn collective(kind: Meeting, bytes: u64, all: usize) -> String {
     match kind {
         Meeting::Barrier => name.to_owned(),
         Meeting::Allreduce | Meeting::Scan => format!("{name} {bytes} 0 {BYTE}"),
-        Meeting::Allgather | Meeting::Alltoall => format!("{name} {bytes} {bytes} {BYTE} {BYTE}"),
+        Meeting::Allgather | Meeting::Alltoall | Meeting::Alltoallv => {
+            format!("{name} {bytes} {bytes} {BYTE} {BYTE}")
+        }
         Meeting::ReduceScatter => format!("{name} {}0 {BYTE}", format!("{bytes} ").repeat(all)),
         Meeting::Bcast(root) => format!("{name} {bytes} {root} {BYTE}"),
         Meeting::Reduce(root) => format!("{name} {bytes} 0 {root} {BYTE}"),
-        Meeting::Gather(root) | Meeting::Scatter(root) => {
+        Meeting::Gather(root)
+        | Meeting::Gatherv(root)
+        | Meeting::Scatter(root)
+        | Meeting::Scatterv(root) => {
             format!("{name} {bytes} {bytes} {root} {BYTE} {BYTE}")
         }
     }
