@@ -4,33 +4,7 @@
 //! Open MPI's those of `coll_tuned_decision_fixed.c` (4.1 to 5.0), where rings stand for neighbor exchanges, halving for
 //! butterflies, and trees and doubling for chains and rings of few bytes.
 
-use super::program::Meeting;
-
-/// The MPI whose algorithms run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Host {
-    /// MPICH and MPIs made of it: most collectives run inside nodes, and between one process of each node.
-    #[default]
-    Mpich,
-    /// Open MPI 4: its component `tuned` knows no nodes.
-    OpenMpi4,
-    /// Open MPI 5: its component `han` runs most collectives inside nodes and between them, the others are as in 4.
-    OpenMpi5,
-    /// SimGrid's SMPI: MPICH's algorithms, which know no nodes there.
-    Smpi,
-}
-
-impl Host {
-    /// The MPI that a recording names.
-    pub fn of(name: &str) -> Self {
-        match name {
-            name if name.contains("Open MPI v4") => Self::OpenMpi4,
-            name if name.contains("Open MPI") => Self::OpenMpi5,
-            name if name.contains("SMPI") || name.contains("SimGrid") => Self::Smpi,
-            _ => Self::Mpich,
-        }
-    }
-}
+use super::program::{Host, Meeting};
 
 /// Messages between members of a group, which are numbered from 0, that are sent before any of them is awaited.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

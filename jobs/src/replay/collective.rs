@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use super::algorithms::{self, Algorithm, Step};
-use super::network::{Network, RankLocations};
+use super::network::{EAGER, Network, OVERHEAD, RankLocations};
 use super::program::{Meeting, Program, Waits};
-use super::run::{EAGER, OVERHEAD};
 
 /// A collective.
 #[derive(Default)]

@@ -17,7 +17,6 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use algorithms::Host;
 pub use network::{Link, Network, RankLocations};
-pub use program::{Event, Meeting, Op, Program};
+pub use program::{Event, Host, Meeting, Op, Program};
 pub use run::{Replay, Replayed, replay};

@@ -3,6 +3,12 @@
 /// Ticks of the replay's clock in a second: picoseconds.
 const TICKS: f64 = 1e12;
 
+/// A blocking send of more bytes completes when the message has left the node.
+pub(super) const EAGER: u64 = 1 << 16;
+
+/// The processor's time for a message, on either side, in picoseconds.
+pub(super) const OVERHEAD: u64 = 200_000;
+
 /// The cost of a message across a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {

@@ -1,7 +1,5 @@
 //! The recorded calls of a program.
 
-use super::algorithms::Host;
-
 /// A call of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
@@ -111,4 +109,48 @@ pub struct Program {
     pub groups: Vec<Vec<u32>>,
     /// The MPI that runs its collectives.
     pub host: Host,
+}
+
+/// The MPI whose algorithms run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Host {
+    /// MPICH and MPIs made of it: most collectives run inside nodes, and between one process of each node.
+    #[default]
+    Mpich,
+    /// Open MPI up to 4: its component `tuned` knows no nodes.
+    OpenMpi4,
+    /// Open MPI 5: its component `han` runs most collectives inside nodes and between them, the others are as in 4.
+    OpenMpi5,
+    /// SimGrid's SMPI: MPICH's algorithms, which know no nodes there.
+    Smpi,
+}
+
+impl Host {
+    /// The MPI that a recording names.
+    pub fn of(name: &str) -> Self {
+        match name.split_once("Open MPI v") {
+            Some((_, version)) if version.starts_with(['1', '2', '3', '4']) => Self::OpenMpi4,
+            Some(_) => Self::OpenMpi5,
+            None if name.contains("SMPI") || name.contains("SimGrid") => Self::Smpi,
+            None => Self::Mpich,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_known_by_their_names() {
+        for (name, host) in [
+            ("Open MPI v4.1.4, package: Debian OpenMPI", Host::OpenMpi4),
+            ("Open MPI v5.0.11", Host::OpenMpi5),
+            ("MPICH Version: 4.0.2", Host::Mpich),
+            ("Intel(R) MPI Library 2021.17", Host::Mpich),
+            ("SMPI Version 3.32.0", Host::Smpi),
+        ] {
+            assert_eq!(Host::of(name), host, "{name}");
+        }
+    }
 }

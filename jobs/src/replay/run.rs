@@ -9,15 +9,9 @@ use std::mem::{Discriminant, discriminant};
 use super::collective::{self, Instance};
 use super::lists::Lists;
 use super::matching::{Arrived, Posted, Queue};
-use super::network::{Network, RankLocations, seconds, ticks};
+use super::network::{EAGER, Network, OVERHEAD, RankLocations, seconds, ticks};
 use super::pairs::Pairs;
 use super::program::{Meeting, Op, Program};
-
-/// A blocking send of more bytes completes when the message has left the node.
-pub(super) const EAGER: u64 = 1 << 16;
-
-/// The processor's time for a message, on either side.
-pub(super) const OVERHEAD: u64 = 200_000;
 
 /// A request that has not completed.
 const PENDING: u64 = u64::MAX;
