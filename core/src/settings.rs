@@ -62,7 +62,7 @@ pub trait Known: Sync {
 }
 
 /// All of them, those for users first.
-pub static ALL: [&dyn Known; 19] = [
+pub static ALL: [&dyn Known; 18] = [
     &REORDER,
     &REPORT,
     &WEIGHTS,
@@ -81,7 +81,6 @@ pub static ALL: [&dyn Known; 19] = [
     &LIB_DIR,
     &MPI,
     &NEIGHBOR,
-    &ROOT,
 ];
 
 /// The constructors that may reorder ranks.
@@ -245,9 +244,6 @@ pub static RUN: Setting<()> = Setting {
         "1: srun becomes cartograph run srun, if the site has the plugin for Slurm",
     )
 };
-
-/// Where the module file finds the installation, for build systems.
-pub static ROOT: Setting<()> = any("CARTOGRAPH_ROOT", "the installation; set by the module file");
 
 /// The implementation of nonblocking and persistent neighborhood collectives.
 pub static NEIGHBOR: Setting<Neighbor> = Setting {

@@ -34,7 +34,7 @@ pub struct Files {
 impl Files {
     /// Lists the files below a directory, except those below `own`.
     pub fn below(root: PathBuf, own: Option<&Path>) -> Self {
-        // It may be given in a different form.
+        // Both may be given in different forms.
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let (root, own) = (real(&root), own.map(real));
         let mut files = Self { root, own, stamps: BTreeMap::new(), too_many: false };

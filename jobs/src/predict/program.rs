@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cartograph_traffic::{Call, Collective, Recording};
 
-use crate::replay::{Event, Host, Meeting, Op, Program};
+use crate::replay::{CollectiveKind, Event, Host, Op, Program};
 
 /// The program of a recording, with at most `each` calls per rank; `None` if a rank has no window.
 pub(super) fn of(recording: &Recording, each: usize) -> Option<Program> {
@@ -59,21 +59,21 @@ fn op(call: &Call, number: &BTreeMap<(u64, u32), u32>) -> Option<Op> {
         Call::Wait(back, count) => Op::Wait { back: *back, count: *count },
         Call::Collective(Collective { function, group, size, root, bytes }) => {
             let kind = match (&function[4..], root) {
-                ("Bcast", Some(root)) => Meeting::Bcast(*root),
-                ("Scatter", Some(root)) => Meeting::Scatter(*root),
-                ("Scatterv", Some(root)) => Meeting::Scatterv(*root),
-                ("Reduce", Some(root)) => Meeting::Reduce(*root),
-                ("Gather", Some(root)) => Meeting::Gather(*root),
-                ("Gatherv", Some(root)) => Meeting::Gatherv(*root),
-                ("Allgather" | "Allgatherv", _) => Meeting::Allgather,
-                ("Alltoall", _) => Meeting::Alltoall,
-                ("Alltoallv" | "Alltoallw", _) => Meeting::Alltoallv,
-                ("Reduce_scatter" | "Reduce_scatter_block", _) => Meeting::ReduceScatter,
-                ("Scan" | "Exscan", _) => Meeting::Scan,
-                ("Barrier", _) => Meeting::Barrier,
-                _ => Meeting::Allreduce,
+                ("Bcast", Some(root)) => CollectiveKind::Bcast(*root),
+                ("Scatter", Some(root)) => CollectiveKind::Scatter(*root),
+                ("Scatterv", Some(root)) => CollectiveKind::Scatterv(*root),
+                ("Reduce", Some(root)) => CollectiveKind::Reduce(*root),
+                ("Gather", Some(root)) => CollectiveKind::Gather(*root),
+                ("Gatherv", Some(root)) => CollectiveKind::Gatherv(*root),
+                ("Allgather" | "Allgatherv", _) => CollectiveKind::Allgather,
+                ("Alltoall", _) => CollectiveKind::Alltoall,
+                ("Alltoallv" | "Alltoallw", _) => CollectiveKind::Alltoallv,
+                ("Reduce_scatter" | "Reduce_scatter_block", _) => CollectiveKind::ReduceScatter,
+                ("Scan" | "Exscan", _) => CollectiveKind::Scan,
+                ("Barrier", _) => CollectiveKind::Barrier,
+                _ => CollectiveKind::Allreduce,
             };
-            Op::Meet { group: *number.get(&(*group, *size))?, kind, bytes: *bytes }
+            Op::Collective { group: *number.get(&(*group, *size))?, kind, bytes: *bytes }
         }
     })
 }

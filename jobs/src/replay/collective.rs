@@ -1,10 +1,10 @@
 //! The collectives of a replay: which ranks have arrived, which wait, and the time taken.
 
-use std::collections::HashMap;
+use std::iter;
 
-use super::algorithms::{self, Algorithm, Step};
+use super::algorithms::{self, Message, Step};
 use super::network::{EAGER, Network, OVERHEAD, RankLocations};
-use super::program::{Meeting, Program, Waits};
+use super::program::{CollectiveKind, Program, Waits};
 
 /// A collective.
 #[derive(Default)]
@@ -13,63 +13,61 @@ pub(super) struct Instance {
     latest: u64,
     /// The sum of the bytes of all ranks that have come.
     bytes: u64,
-    root: Option<u64>,
     /// When the root's data reaches the others.
-    root_data: u64,
+    root: Option<u64>,
     /// Ranks, each with its time.
     waiting: Vec<(u32, u64)>,
 }
 
 impl Instance {
-    /// A rank enters the collective at a time. Returns the ranks that may continue, each with its time; a rank that is
-    /// not among them waits.
+    /// A rank enters the collective at a time, with these bytes. Returns the ranks that may continue, each with its time; a
+    /// rank that is not among them waits. `cost` is the time of the collective, by its bytes.
     pub(super) fn meet(
         &mut self,
-        rank: u32,
-        now: u64,
+        (rank, now): (u32, u64),
         members: usize,
-        (kind, bytes): (Meeting, u64),
+        kind: CollectiveKind,
+        bytes: u64,
         cost: impl FnOnce(u64) -> u64,
     ) -> Vec<(u32, u64)> {
         self.come += 1;
         self.latest = self.latest.max(now);
         self.bytes = self.bytes.saturating_add(bytes);
-        let all = self.come == members;
-        let (root, waits) = match kind.waits() {
-            Waits::ForRoot(root) => (root == rank, root != rank && self.root.is_none()),
-            Waits::OfRoot(root) => (root == rank, root == rank && !all),
-            Waits::OfAll => (false, !all),
-        };
-        if root {
-            self.root = Some(now);
-        }
-        let mut freed = Vec::new();
-        match waits {
-            true => self.waiting.push((rank, now)),
-            false => freed.push((rank, now)),
-        }
-        let (free_all, time) = match kind.waits() {
+        let is_last = self.come == members;
+        // Ranks may contribute different numbers of bytes.
+        let mean = self.bytes / members as u64;
+        match kind.waits() {
             // The root continues at once, and others when its data has arrived.
-            Waits::ForRoot(_) if root => {
-                self.root_data = now.saturating_add(cost(bytes));
-                (true, self.root_data)
+            Waits::AllForRoot(root) if root == rank => {
+                let comes = now.saturating_add(cost(bytes));
+                self.root = Some(comes);
+                let freed = self.waiting.drain(..).map(|(rank, at)| (rank, comes.max(at)));
+                iter::once((rank, now)).chain(freed).collect()
             }
-            Waits::ForRoot(_) => (false, self.root_data),
-            // Ranks may contribute different numbers of bytes.
-            _ if all => (true, self.latest.saturating_add(cost(self.bytes / members as u64))),
-            _ => (false, now),
-        };
-        if free_all {
-            freed.append(&mut self.waiting);
+            Waits::AllForRoot(_) => match self.root {
+                Some(comes) => vec![(rank, comes.max(now))],
+                None => self.wait(rank, now),
+            },
+            Waits::RootForAll(root) if root != rank => {
+                let freed = iter::once((rank, now));
+                if !is_last {
+                    return freed.collect();
+                }
+                let end = self.latest.saturating_add(cost(mean));
+                freed.chain(self.waiting.drain(..).map(|(rank, at)| (rank, end.max(at)))).collect()
+            }
+            _ if is_last => {
+                let end = self.latest.saturating_add(cost(mean));
+                self.waiting.push((rank, now));
+                self.waiting.drain(..).map(|(rank, at)| (rank, end.max(at))).collect()
+            }
+            _ => self.wait(rank, now),
         }
-        let leaves_at_once = move |freed: u32| match kind.waits() {
-            Waits::ForRoot(root) => freed == root,
-            Waits::OfRoot(root) => freed != root,
-            Waits::OfAll => false,
-        };
-        let end =
-            move |(rank, at)| if leaves_at_once(rank) { (rank, at) } else { (rank, time.max(at)) };
-        freed.into_iter().map(end).collect()
+    }
+
+    fn wait(&mut self, rank: u32, now: u64) -> Vec<(u32, u64)> {
+        self.waiting.push((rank, now));
+        Vec::new()
     }
 }
 
@@ -91,10 +89,10 @@ struct Clocks<'a> {
 }
 
 impl Clocks<'_> {
-    /// Sends the messages of a step, each as soon as its sender can.
-    fn send(&mut self, step: &Step) {
-        let mut come = Vec::with_capacity(step.messages.len());
-        for (from, to, bytes) in step.messages.iter().copied() {
+    /// Sends messages, each as soon as its sender can.
+    fn send(&mut self, messages: &[Message]) {
+        let mut come = Vec::with_capacity(messages.len());
+        for (from, to, bytes) in messages.iter().copied() {
             let starts = self.at[from as usize].saturating_add(OVERHEAD);
             let [one, other] = [from, to].map(|member| self.ranks[member as usize]);
             let level = self.places.level(one, other);
@@ -121,6 +119,39 @@ impl Clocks<'_> {
         }
     }
 
+    /// Sends messages so many times, each after the other.
+    fn repeat(&mut self, messages: &[Message], times: u32) {
+        for _ in 1..times.min(ROUNDS) {
+            self.send(messages);
+        }
+        let left = times.saturating_sub(ROUNDS);
+        if left == 0 {
+            return self.send(messages);
+        }
+        let before = self.latest();
+        self.send(messages);
+        let more = (self.latest() - before).saturating_mul(u64::from(left));
+        let all = self.at.iter_mut().chain(self.links.iter_mut().flatten());
+        all.for_each(|at| *at = at.saturating_add(more));
+    }
+
+    /// Each member sends bytes to each other one: over the links of the busiest node, or inside the only one.
+    fn exchange(&mut self, bytes: u64) {
+        let mut on_node = vec![0; self.links.len()];
+        self.nodes.iter().for_each(|node| on_node[*node] += 1);
+        let all = self.ranks.len() as u64;
+        let level = |rank: &u32| self.places.level(self.ranks[0], *rank);
+        let link = self.network.link(self.ranks.iter().map(level).max().unwrap_or(0));
+        let sent = match on_node.len() {
+            1 => all - 1,
+            _ => on_node.iter().map(|count| count * (all - count)).max().unwrap_or(0),
+        };
+        let calls = OVERHEAD.saturating_mul(2 * (all - 1));
+        let takes = calls.max(link.transfer(bytes.saturating_mul(sent)));
+        let end = self.latest().saturating_add(link.latency()).saturating_add(takes);
+        self.at.fill(end);
+    }
+
     fn latest(&self) -> u64 {
         self.at.iter().copied().max().unwrap_or(0)
     }
@@ -130,7 +161,7 @@ impl Clocks<'_> {
 pub(super) fn cost(
     program: &Program,
     group: u32,
-    kind: Meeting,
+    kind: CollectiveKind,
     bytes: u64,
     places: &RankLocations<'_>,
     network: &Network,
@@ -138,53 +169,18 @@ pub(super) fn cost(
     let ranks = &program.groups[group as usize][..];
     let nodes: Vec<u32> = ranks.iter().map(|rank| places.node_of[*rank as usize]).collect();
     let root = kind.root().and_then(|root| ranks.binary_search(&root).ok()).unwrap_or(0);
-    let steps = match algorithms::of(program.host, kind, &nodes, root as u32, bytes) {
-        Algorithm::Exchange(bytes) => return exchange(ranks, &nodes, bytes, places, network),
-        Algorithm::Steps(steps) => steps,
-    };
+    let steps = algorithms::of(program.host, kind, &nodes, root as u32, bytes);
     let mut known = nodes.clone();
     known.sort_unstable();
     known.dedup();
     let nodes = nodes.iter().map(|node| known.partition_point(|other| other < node)).collect();
     let (at, links) = (vec![0; ranks.len()], vec![[0; 2]; known.len()]);
     let mut clocks = Clocks { nodes, ranks, places, network, at, links };
-    for step in &steps {
-        for _ in 1..step.times.min(ROUNDS) {
-            clocks.send(step);
+    for step in steps {
+        match step {
+            Step::Messages(messages, times) => clocks.repeat(&messages, times),
+            Step::Exchange(bytes) => clocks.exchange(bytes),
         }
-        let left = step.times.saturating_sub(ROUNDS);
-        if left == 0 {
-            clocks.send(step);
-            continue;
-        }
-        let before = clocks.latest();
-        clocks.send(step);
-        let more = (clocks.latest() - before).saturating_mul(u64::from(left));
-        clocks.at.iter_mut().for_each(|at| *at = at.saturating_add(more));
-        clocks.links.iter_mut().flatten().for_each(|free| *free = free.saturating_add(more));
     }
     clocks.latest()
-}
-
-/// The time in which each process sends bytes to each other one: those on the links of the busiest node, or of the
-/// processes in one node.
-fn exchange(
-    ranks: &[u32],
-    nodes: &[u32],
-    bytes: u64,
-    places: &RankLocations<'_>,
-    network: &Network,
-) -> u64 {
-    let Some(first) = ranks.first() else { return 0 };
-    let mut on_node: HashMap<u32, u64> = HashMap::new();
-    nodes.iter().for_each(|node| *on_node.entry(*node).or_default() += 1);
-    let all = ranks.len() as u64;
-    let highest = ranks.iter().map(|rank| places.level(*first, *rank)).max().unwrap_or(0);
-    let link = network.link(highest);
-    let sent = match on_node.len() {
-        1 => all - 1,
-        _ => on_node.values().map(|count| count * (all - count)).max().unwrap_or(0),
-    };
-    let calls = OVERHEAD.saturating_mul(2 * (all - 1));
-    link.latency().saturating_add(calls.max(link.transfer(bytes.saturating_mul(sent))))
 }

@@ -3,8 +3,9 @@
 //!
 //! The model is small: a node has one link in each direction, which carries messages one after another; a message takes
 //! the latency of the highest level that it crosses; inside nodes it is copied; messages leave at once, and a large
-//! send completes when the message has left. Collectives are the messages of the MPI's algorithms. Work between calls takes its recorded time. Messages are matched as in
-//! MPI: those between two processes in order, and a receive with wildcards takes the first to arrive (MPI 4.1, 3.5).
+//! send completes when the message has left. Collectives are the messages of the MPI's algorithms. Work between calls
+//! takes its recorded time. Messages are matched as in MPI: those between two processes in order, and a receive with
+//! wildcards takes the first to arrive (MPI 4.1, 3.5).
 
 mod algorithms;
 mod collective;
@@ -18,5 +19,5 @@ mod run;
 mod tests;
 
 pub use network::{Link, Network, RankLocations};
-pub use program::{Event, Host, Meeting, Op, Program};
+pub use program::{CollectiveKind, Event, Host, Op, Program};
 pub use run::{Replay, Replayed, replay};

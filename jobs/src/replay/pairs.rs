@@ -44,7 +44,7 @@ impl Pairs {
                         any |= from.is_none();
                         posted += usize::from(request);
                     }
-                    Op::Meet { group, .. } => {
+                    Op::Collective { group, .. } => {
                         number = begun[group as usize];
                         begun[group as usize] += 1;
                     }
@@ -53,7 +53,7 @@ impl Pairs {
                 numbers.push(number as u32);
             }
             for Event { op, .. } in events {
-                if let Op::Meet { group, .. } = op {
+                if let Op::Collective { group, .. } = op {
                     let begun = std::mem::take(&mut begun[*group as usize]);
                     most[*group as usize] = most[*group as usize].max(begun);
                 }

@@ -32,11 +32,11 @@ pub enum Op {
         count: u32,
     },
     /// A collective of a group.
-    Meet {
+    Collective {
         /// The group: its index in the replay.
         group: u32,
         /// Which collective.
-        kind: Meeting,
+        kind: CollectiveKind,
         /// The bytes that each process contributes; in all-to-alls and reductions with scattered results, to each other
         /// process.
         bytes: u64,
@@ -46,7 +46,7 @@ pub enum Op {
 /// A collective, with its root if it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the standard's functions")]
-pub enum Meeting {
+pub enum CollectiveKind {
     Barrier,
     Allreduce,
     ReduceScatter,
@@ -66,27 +66,28 @@ pub enum Meeting {
 /// Which ranks wait for which in a collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waits {
-    /// All wait for all.
-    OfAll,
-    /// All wait for this rank.
-    ForRoot(u32),
-    /// This rank waits for all.
-    OfRoot(u32),
+    AllForAll,
+    AllForRoot(u32),
+    RootForAll(u32),
 }
 
-impl Meeting {
+impl CollectiveKind {
     pub(super) fn waits(self) -> Waits {
         match self {
-            Self::Bcast(root) | Self::Scatter(root) | Self::Scatterv(root) => Waits::ForRoot(root),
-            Self::Reduce(root) | Self::Gather(root) | Self::Gatherv(root) => Waits::OfRoot(root),
-            _ => Waits::OfAll,
+            Self::Bcast(root) | Self::Scatter(root) | Self::Scatterv(root) => {
+                Waits::AllForRoot(root)
+            }
+            Self::Reduce(root) | Self::Gather(root) | Self::Gatherv(root) => {
+                Waits::RootForAll(root)
+            }
+            _ => Waits::AllForAll,
         }
     }
 
     pub(super) fn root(self) -> Option<u32> {
         match self.waits() {
-            Waits::ForRoot(root) | Waits::OfRoot(root) => Some(root),
-            Waits::OfAll => None,
+            Waits::AllForRoot(root) | Waits::RootForAll(root) => Some(root),
+            Waits::AllForAll => None,
         }
     }
 }

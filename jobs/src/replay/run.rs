@@ -11,7 +11,7 @@ use super::lists::Lists;
 use super::matching::{Arrived, Posted, Queue};
 use super::network::{EAGER, Network, OVERHEAD, RankLocations, seconds, ticks};
 use super::pairs::Pairs;
-use super::program::{Meeting, Op, Program};
+use super::program::{CollectiveKind, Op, Program};
 
 /// A request that has not completed.
 const PENDING: u64 = u64::MAX;
@@ -148,7 +148,7 @@ struct Run<'a> {
     arrived: Lists<Arrived>,
     instances: Vec<Instance>,
     /// The costs of collectives: those of the first root for all roots.
-    costs: HashMap<(u32, u64, Discriminant<Meeting>), u64>,
+    costs: HashMap<(u32, u64, Discriminant<CollectiveKind>), u64>,
     messages: Vec<Message>,
     /// The indices of messages that have arrived, for reuse.
     free: Vec<u32>,
@@ -269,7 +269,7 @@ impl Run<'_> {
                 state.waits = Some(wait);
                 None
             }
-            Op::Meet { group, kind, bytes } => {
+            Op::Collective { group, kind, bytes } => {
                 let (program, places, network) = (self.program, &self.places, self.network);
                 let costs = &mut self.costs;
                 let cost = |bytes: u64| {
@@ -280,7 +280,7 @@ impl Run<'_> {
                 };
                 let members = program.groups[group as usize].len();
                 let instance = &mut self.instances[self.pairs.meeting(rank, at, group)];
-                self.ready.extend(instance.meet(rank, now, members, (kind, bytes), cost));
+                self.ready.extend(instance.meet((rank, now), members, kind, bytes, cost));
                 None
             }
         }

@@ -107,7 +107,7 @@ fn messages_are_matched_in_order_and_by_tag() {
 
 #[test]
 fn collectives_wait_for_the_ranks_they_need() {
-    let meet = |kind| Op::Meet { group: 0, kind, bytes: 0 };
+    let meet = |kind| Op::Collective { group: 0, kind, bytes: 0 };
     let run = |kind, late: usize| {
         let mut program = program((0..4).map(|_| vec![meet(kind), send(0, 0)]).collect());
         program.groups = vec![vec![0, 1, 2, 3]];
@@ -132,17 +132,17 @@ fn collectives_wait_for_the_ranks_they_need() {
             })
             .count()
     };
-    assert_eq!(run(Meeting::Allreduce, 2), 0);
-    assert_eq!(run(Meeting::Bcast(2), 2), 0);
-    assert_eq!(run(Meeting::Bcast(0), 2), 3);
-    assert_eq!(run(Meeting::Reduce(0), 2), 2);
-    assert_eq!(run(Meeting::Reduce(2), 2), 3);
+    assert_eq!(run(CollectiveKind::Allreduce, 2), 0);
+    assert_eq!(run(CollectiveKind::Bcast(2), 2), 0);
+    assert_eq!(run(CollectiveKind::Bcast(0), 2), 3);
+    assert_eq!(run(CollectiveKind::Reduce(0), 2), 2);
+    assert_eq!(run(CollectiveKind::Reduce(2), 2), 3);
 }
 
 #[test]
 fn an_order_slows_down_collectives_that_know_no_nodes() {
     let time = |host, kind, bytes, node_of: &[u32]| {
-        let mut program = program(vec![vec![Op::Meet { group: 0, kind, bytes }]; 16]);
+        let mut program = program(vec![vec![Op::Collective { group: 0, kind, bytes }]; 16]);
         program.groups = vec![(0..16).collect()];
         super::tests::time(&Program { host, ..program }, node_of)
     };
@@ -152,13 +152,13 @@ fn an_order_slows_down_collectives_that_know_no_nodes() {
     };
     // Most bytes go between neighbors, or to the farthest half: round-robin, these are on other nodes, or on the own.
     for (kind, bytes, least) in
-        [(Meeting::Allreduce, 1 << 18, 2.0), (Meeting::Reduce(0), 1 << 16, 1.2)]
+        [(CollectiveKind::Allreduce, 1 << 18, 2.0), (CollectiveKind::Reduce(0), 1 << 16, 1.2)]
     {
         assert!(slower(Host::OpenMpi4, kind, bytes) > least, "{kind:?}");
     }
-    assert!((0.9..1.1).contains(&slower(Host::Mpich, Meeting::Allreduce, 1 << 18)));
+    assert!((0.9..1.1).contains(&slower(Host::Mpich, CollectiveKind::Allreduce, 1 << 18)));
     for host in [Host::Mpich, Host::OpenMpi4] {
-        assert!((0.9..1.1).contains(&slower(host, Meeting::Alltoall, 1 << 18)));
+        assert!((0.9..1.1).contains(&slower(host, CollectiveKind::Alltoall, 1 << 18)));
     }
 }
 

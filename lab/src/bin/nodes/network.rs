@@ -109,24 +109,11 @@ impl Nodes {
     pub(crate) fn launcher(&self, options: &str, processes: u32) -> String {
         let each = processes / self.count;
         let slots: Vec<String> = (0..self.count).map(|i| format!("n{i}:{each}")).collect();
-        let slots = slots.join(",");
+        let options = format!("{options} --host {}", slots.join(","));
         match &*self.host.name {
-            "openmpi" => self.launcher_on(&format!("{options} --host {slots}"), processes),
-            "openmpi5" => self.launcher_5(&format!("{options} --host {slots}"), processes),
-            _ => self.launcher_of_mpich(&format!("{options} -hosts {slots}"), processes),
+            "openmpi5" => self.launcher_5(&options, processes),
+            _ => self.launcher_on(&options, processes),
         }
-    }
-
-    /// The command line that starts processes of MPICH, whose waiting processes yield; all messages cross TCP, also those
-    /// inside nodes, because its transport takes the nodes for one machine.
-    fn launcher_of_mpich(&self, options: &str, processes: u32) -> String {
-        format!(
-            "timeout -k 5 {} {} {processes} -launcher ssh -launcher-exec /dev/shm/agent -iface switch -genv UCX_TLS tcp,self \
-             -genv UCX_NET_DEVICES eth0 -genv LD_PRELOAD {} {options}",
-            self.patience,
-            self.host.launcher.join(" "),
-            self.host.built("programs/libyield.so").display()
-        )
     }
 
     /// The same with options that name the nodes.

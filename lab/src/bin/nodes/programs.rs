@@ -20,7 +20,7 @@ use super::tables::{ALONE, BYTES, LEARNS, REORDERED, TUNED, TURN, TURN_REORDERED
 use super::{Outcome, carried, jobs, repetitions, sequences, setting, tables, tool};
 
 const RECORDED: &str = "recorded";
-/// The MPI for which the programs are built, unless HOST names another.
+/// The MPI for which the programs are built; jobs may run under Open MPI 5 as well.
 pub(crate) const OPENMPI: &str = "openmpi";
 /// Seconds after which a run has failed.
 const PATIENCE: u32 = 120;
@@ -57,15 +57,7 @@ impl Places {
 
 /// Compiles what Debian has the source of, or the libraries; what these are missing for is left out.
 pub(crate) fn compile(built: &str) -> Outcome {
-    let host = Host::new(&setting("HOST", OPENMPI))?;
-    if host.name != OPENMPI {
-        host.compile(
-            "cc",
-            "libyield.so",
-            &["-shared", "-fPIC", "c_tests/yield_ucx.c", "-ldl", "-lrt"],
-        )?;
-        return Ok(());
-    }
+    let host = Host::new(OPENMPI)?;
     let boost = ["lab/programs/boost-topologies.cpp", "-lboost_mpi", "-lboost_serialization"];
     let _ = host.compile("cxx", "boost-topologies", &boost);
     let source = does("find /usr/share/petsc -path */ksp/ksp/tutorials/ex45.c").unwrap_or_default();
@@ -215,12 +207,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The variant with the placement that Cartograph has found, if it has. Relays have no rank files.
+    /// The variant with the placement that Cartograph has found, if it has.
     fn tuned(&self) -> Option<&'static str> {
-        let is_faster =
-            self.all.word(&self.case.title, "found").is_some_and(|it| it.ends_with("x faster"));
-        let has_file = self.at.with_extension("tuned.ranks").exists();
-        (has_file || is_faster && self.nodes.host.name != OPENMPI).then_some(TUNED)
+        self.at.with_extension("tuned.ranks").exists().then_some(TUNED)
     }
 }
 
@@ -299,8 +288,8 @@ pub(crate) fn programs(built: &str) -> Outcome {
     Ok(())
 }
 
-/// Measures jobs without and with `cartograph run`, and as tuned, each first in turn. Jobs in circumstances that change,
-/// and jobs that start with knowledge of earlier ones, have tables of their own.
+/// Measures jobs without `cartograph run`, with it, and as tuned; each of these goes first in turn. Jobs whose inputs or nodes
+/// change, and jobs that start with knowledge of earlier ones, have tables of their own.
 pub(crate) fn jobs(built: &str) -> Outcome {
     let Cases { control, mut cases, carried, programs, .. } = Cases::read()?;
     cases.insert(0, control);

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use cartograph_jobs::replay::{
-    Event, Host, Link, Meeting, Network, Op, Program, RankLocations, replay,
+    CollectiveKind, Event, Host, Link, Network, Op, Program, RankLocations, replay,
 };
 use cartograph_lab::{File, Table, top};
 
@@ -23,10 +23,10 @@ const SIZES: [u64; 4] = [8, 1024, 65_536, 1 << 20];
 const CLOSE: f64 = 0.15;
 
 /// The collectives, with the name of the algorithm that SMPI has for each size.
-const COLLECTIVES: [(Meeting, [&str; 4]); 9] = [
-    (Meeting::Barrier, ["barrier:ompi_bruck"; 4]),
+const COLLECTIVES: [(CollectiveKind, [&str; 4]); 9] = [
+    (CollectiveKind::Barrier, ["barrier:ompi_bruck"; 4]),
     (
-        Meeting::Bcast(0),
+        CollectiveKind::Bcast(0),
         [
             "bcast:binomial_tree",
             "bcast:binomial_tree",
@@ -35,18 +35,21 @@ const COLLECTIVES: [(Meeting, [&str; 4]); 9] = [
         ],
     ),
     (
-        Meeting::Reduce(0),
+        CollectiveKind::Reduce(0),
         ["reduce:binomial", "reduce:binomial", "reduce:scatter_gather", "reduce:scatter_gather"],
     ),
     (
-        Meeting::Allreduce,
+        CollectiveKind::Allreduce,
         ["allreduce:rdb", "allreduce:rdb", "allreduce:rab_rdb", "allreduce:rab_rdb"],
     ),
-    (Meeting::Gather(0), ["gather:ompi_binomial"; 4]),
-    (Meeting::Scatter(0), ["scatter:ompi_binomial"; 4]),
-    (Meeting::Allgather, ["allgather:rdb", "allgather:rdb", "allgather:NTSLR", "allgather:NTSLR"]),
+    (CollectiveKind::Gather(0), ["gather:ompi_binomial"; 4]),
+    (CollectiveKind::Scatter(0), ["scatter:ompi_binomial"; 4]),
     (
-        Meeting::Alltoall,
+        CollectiveKind::Allgather,
+        ["allgather:rdb", "allgather:rdb", "allgather:NTSLR", "allgather:NTSLR"],
+    ),
+    (
+        CollectiveKind::Alltoall,
         [
             "alltoall:bruck",
             "alltoall:basic_linear",
@@ -55,7 +58,7 @@ const COLLECTIVES: [(Meeting, [&str; 4]); 9] = [
         ],
     ),
     (
-        Meeting::ReduceScatter,
+        CollectiveKind::ReduceScatter,
         [
             "reduce_scatter:ompi_basic_recursivehalving",
             "reduce_scatter:ompi_basic_recursivehalving",
@@ -80,8 +83,8 @@ fn orders() -> [(&'static str, Vec<u32>); 3] {
 }
 
 /// One collective of all processes.
-fn program(kind: Meeting, bytes: u64) -> Program {
-    let event = Event { work: 0.0, op: Op::Meet { group: 0, kind, bytes } };
+fn program(kind: CollectiveKind, bytes: u64) -> Program {
+    let event = Event { work: 0.0, op: Op::Collective { group: 0, kind, bytes } };
     let ranks = vec![vec![event]; PROCESSES as usize];
     Program { ranks, groups: vec![(0..PROCESSES).collect()], host: Host::Smpi }
 }
@@ -101,7 +104,7 @@ pub(crate) fn all() -> Result<(), Box<dyn Error>> {
     let (mut close, mut count) = (0, 0);
     for (kind, algorithms) in COLLECTIVES {
         for (bytes, algorithm) in SIZES.into_iter().zip(algorithms) {
-            let bytes = if kind == Meeting::Barrier { 0 } else { bytes };
+            let bytes = if kind == CollectiveKind::Barrier { 0 } else { bytes };
             for (order, node_of) in orders() {
                 let simulated = simulated(kind, bytes, algorithm, &node_of);
                 let places = RankLocations { node_of: &node_of, above: &[] };
@@ -121,7 +124,7 @@ pub(crate) fn all() -> Result<(), Box<dyn Error>> {
                 ));
                 println!("{}", table.rows.last().expect("it was added").join(" | "));
             }
-            if kind == Meeting::Barrier {
+            if kind == CollectiveKind::Barrier {
                 break;
             }
         }
@@ -133,7 +136,7 @@ pub(crate) fn all() -> Result<(), Box<dyn Error>> {
 
 /// The seconds of a collective in SMPI.
 fn simulated(
-    kind: Meeting,
+    kind: CollectiveKind,
     bytes: u64,
     algorithm: &str,
     node_of: &[u32],

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use cartograph_jobs::replay::{Event, Meeting, Op};
+use cartograph_jobs::replay::{CollectiveKind, Event, Op};
 use serde_json::{Value, json};
 
 use crate::trace::Trace;
@@ -21,7 +21,7 @@ pub(crate) fn sent(events: &[Event], rank: u32, size: u32) -> BTreeMap<u32, (u64
     for event in events {
         match event.op {
             Op::Send { to, bytes, .. } => add(to, bytes),
-            Op::Meet { kind: Meeting::Alltoall, bytes, .. } => {
+            Op::Collective { kind: CollectiveKind::Alltoall, bytes, .. } => {
                 (0..size).filter(|to| *to != rank).for_each(|to| add(to, bytes));
             }
             _ => {}
@@ -44,20 +44,20 @@ fn call(op: &Op, size: u32) -> Value {
         Op::Recv { from, tag, request: false } => json!({"recv": [from, tag]}),
         Op::Recv { from, tag, request: true } => json!({"irecv": [from, tag]}),
         Op::Wait { back, count } => json!({"wait": [back, count]}),
-        Op::Meet { kind, bytes, .. } => match kind {
-            Meeting::Barrier => collective("MPI_Barrier", None, bytes),
-            Meeting::Allreduce => collective("MPI_Allreduce", None, bytes),
-            Meeting::ReduceScatter => collective("MPI_Reduce_scatter", None, bytes),
-            Meeting::Scan => collective("MPI_Scan", None, bytes),
-            Meeting::Allgather => collective("MPI_Allgather", None, bytes),
-            Meeting::Alltoall => collective("MPI_Alltoall", None, bytes),
-            Meeting::Bcast(root) => collective("MPI_Bcast", Some(root), bytes),
-            Meeting::Scatter(root) => collective("MPI_Scatter", Some(root), bytes),
-            Meeting::Reduce(root) => collective("MPI_Reduce", Some(root), bytes),
-            Meeting::Gather(root) => collective("MPI_Gather", Some(root), bytes),
-            Meeting::Alltoallv => collective("MPI_Alltoallv", None, bytes),
-            Meeting::Scatterv(root) => collective("MPI_Scatterv", Some(root), bytes),
-            Meeting::Gatherv(root) => collective("MPI_Gatherv", Some(root), bytes),
+        Op::Collective { kind, bytes, .. } => match kind {
+            CollectiveKind::Barrier => collective("MPI_Barrier", None, bytes),
+            CollectiveKind::Allreduce => collective("MPI_Allreduce", None, bytes),
+            CollectiveKind::ReduceScatter => collective("MPI_Reduce_scatter", None, bytes),
+            CollectiveKind::Scan => collective("MPI_Scan", None, bytes),
+            CollectiveKind::Allgather => collective("MPI_Allgather", None, bytes),
+            CollectiveKind::Alltoall => collective("MPI_Alltoall", None, bytes),
+            CollectiveKind::Bcast(root) => collective("MPI_Bcast", Some(root), bytes),
+            CollectiveKind::Scatter(root) => collective("MPI_Scatter", Some(root), bytes),
+            CollectiveKind::Reduce(root) => collective("MPI_Reduce", Some(root), bytes),
+            CollectiveKind::Gather(root) => collective("MPI_Gather", Some(root), bytes),
+            CollectiveKind::Alltoallv => collective("MPI_Alltoallv", None, bytes),
+            CollectiveKind::Scatterv(root) => collective("MPI_Scatterv", Some(root), bytes),
+            CollectiveKind::Gatherv(root) => collective("MPI_Gatherv", Some(root), bytes),
         },
     }
 }

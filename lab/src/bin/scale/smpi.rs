@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use cartograph_jobs::replay::{Event, Host, Meeting, Op, Program};
+use cartograph_jobs::replay::{CollectiveKind, Event, Host, Op, Program};
 
 /// The speed of the simulated cores, in which a trace counts work.
 pub(crate) const SPEED: f64 = 1e9;
@@ -84,7 +84,7 @@ fn ops(lines: &[&str], rank: u32, requests: &mut Requests) -> Option<Vec<Op>> {
         Some(number(count)? as u64 * words.get(datatype).map_or(Some(1), |name| bytes_of(name))?)
     };
     let own = i64::from(rank);
-    let meet = |kind, bytes| Op::Meet { group: 0, kind, bytes };
+    let meet = |kind, bytes| Op::Collective { group: 0, kind, bytes };
     let mut send = |to: i64, bytes: u64, tag: i64, request: bool| {
         if request {
             requests.add([own, to, tag]);
@@ -121,11 +121,11 @@ fn ops(lines: &[&str], rank: u32, requests: &mut Requests) -> Option<Vec<Op>> {
         "waitall" => requests.wait_all(own, rest),
         // The trace does not tell which one completed.
         "waitAny" => vec![requests.wait_oldest()?],
-        "barrier" => vec![meet(Meeting::Barrier, 0)],
-        "reduce" => vec![meet(Meeting::Reduce(number(3)? as u32), size(1, 4)?)],
-        "gather" => vec![meet(Meeting::Gather(number(3)? as u32), size(1, 4)?)],
-        "scatter" => vec![meet(Meeting::Scatter(number(3)? as u32), size(1, 4)?)],
-        "bcast" => vec![meet(Meeting::Bcast(number(2)? as u32), size(1, 3)?)],
+        "barrier" => vec![meet(CollectiveKind::Barrier, 0)],
+        "reduce" => vec![meet(CollectiveKind::Reduce(number(3)? as u32), size(1, 4)?)],
+        "gather" => vec![meet(CollectiveKind::Gather(number(3)? as u32), size(1, 4)?)],
+        "scatter" => vec![meet(CollectiveKind::Scatter(number(3)? as u32), size(1, 4)?)],
+        "bcast" => vec![meet(CollectiveKind::Bcast(number(2)? as u32), size(1, 3)?)],
         "allreduce" | "allgather" | "alltoall" => vec![meet(kind(name)?, size(1, 3)?)],
         // What a test found, the wait after it finds as well.
         "init" | "finalize" | "test" | "testall" => Vec::new(),
@@ -154,7 +154,7 @@ pub(crate) fn read(list: &Path, [first, last]: [usize; 2]) -> Result<Program, Bo
             let ops =
                 ops(&lines[at..], rank, &mut requests).ok_or_else(|| format!("{name}: {line}"))?;
             for op in ops {
-                let is_collective = matches!(op, Op::Meet { .. });
+                let is_collective = matches!(op, Op::Collective { .. });
                 if (first + 1..=last).contains(&met) {
                     events.push(Event { work: std::mem::take(&mut work), op });
                 }
@@ -260,7 +260,7 @@ fn lines(rank: u32, program: &Program, sent: &Sent) -> Result<String, Box<dyn Er
                 let first = requests.len() - back as usize;
                 text.extend(requests[first..first + count as usize].iter().map(String::as_str));
             }
-            Op::Meet { kind, bytes, .. } => {
+            Op::Collective { kind, bytes, .. } => {
                 let all = program.ranks.len();
                 writeln!(text, "{rank} {}", collective(kind, bytes, all))?;
             }
@@ -271,48 +271,50 @@ fn lines(rank: u32, program: &Program, sent: &Sent) -> Result<String, Box<dyn Er
 }
 
 /// The names of collectives without root in traces.
-const NAMES: [(&str, Meeting); 6] = [
-    ("barrier", Meeting::Barrier),
-    ("allreduce", Meeting::Allreduce),
-    ("reducescatter", Meeting::ReduceScatter),
-    ("scan", Meeting::Scan),
-    ("allgather", Meeting::Allgather),
-    ("alltoall", Meeting::Alltoall),
+const NAMES: [(&str, CollectiveKind); 6] = [
+    ("barrier", CollectiveKind::Barrier),
+    ("allreduce", CollectiveKind::Allreduce),
+    ("reducescatter", CollectiveKind::ReduceScatter),
+    ("scan", CollectiveKind::Scan),
+    ("allgather", CollectiveKind::Allgather),
+    ("alltoall", CollectiveKind::Alltoall),
 ];
 
 /// The collective without root of this name.
-pub(crate) fn kind(name: &str) -> Option<Meeting> {
+pub(crate) fn kind(name: &str) -> Option<CollectiveKind> {
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
 /// The name of a collective in traces.
-pub(crate) fn name(kind: Meeting) -> &'static str {
+pub(crate) fn name(kind: CollectiveKind) -> &'static str {
     match kind {
-        Meeting::Bcast(_) => "bcast",
-        Meeting::Scatter(_) | Meeting::Scatterv(_) => "scatter",
-        Meeting::Reduce(_) => "reduce",
-        Meeting::Gather(_) | Meeting::Gatherv(_) => "gather",
-        Meeting::Alltoallv => "alltoall",
+        CollectiveKind::Bcast(_) => "bcast",
+        CollectiveKind::Scatter(_) | CollectiveKind::Scatterv(_) => "scatter",
+        CollectiveKind::Reduce(_) => "reduce",
+        CollectiveKind::Gather(_) | CollectiveKind::Gatherv(_) => "gather",
+        CollectiveKind::Alltoallv => "alltoall",
         _ => NAMES.iter().find(|(_, known)| *known == kind).expect("it has no root").0,
     }
 }
 
 /// A collective of so many processes as a line of a trace.
-fn collective(kind: Meeting, bytes: u64, all: usize) -> String {
+fn collective(kind: CollectiveKind, bytes: u64, all: usize) -> String {
     let name = name(kind);
     match kind {
-        Meeting::Barrier => name.to_owned(),
-        Meeting::Allreduce | Meeting::Scan => format!("{name} {bytes} 0 {BYTE}"),
-        Meeting::Allgather | Meeting::Alltoall | Meeting::Alltoallv => {
+        CollectiveKind::Barrier => name.to_owned(),
+        CollectiveKind::Allreduce | CollectiveKind::Scan => format!("{name} {bytes} 0 {BYTE}"),
+        CollectiveKind::Allgather | CollectiveKind::Alltoall | CollectiveKind::Alltoallv => {
             format!("{name} {bytes} {bytes} {BYTE} {BYTE}")
         }
-        Meeting::ReduceScatter => format!("{name} {}0 {BYTE}", format!("{bytes} ").repeat(all)),
-        Meeting::Bcast(root) => format!("{name} {bytes} {root} {BYTE}"),
-        Meeting::Reduce(root) => format!("{name} {bytes} 0 {root} {BYTE}"),
-        Meeting::Gather(root)
-        | Meeting::Gatherv(root)
-        | Meeting::Scatter(root)
-        | Meeting::Scatterv(root) => {
+        CollectiveKind::ReduceScatter => {
+            format!("{name} {}0 {BYTE}", format!("{bytes} ").repeat(all))
+        }
+        CollectiveKind::Bcast(root) => format!("{name} {bytes} {root} {BYTE}"),
+        CollectiveKind::Reduce(root) => format!("{name} {bytes} 0 {root} {BYTE}"),
+        CollectiveKind::Gather(root)
+        | CollectiveKind::Gatherv(root)
+        | CollectiveKind::Scatter(root)
+        | CollectiveKind::Scatterv(root) => {
             format!("{name} {bytes} {bytes} {root} {BYTE} {BYTE}")
         }
     }

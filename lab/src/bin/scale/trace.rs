@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use cartograph_jobs::replay::{Event, Host, Meeting, Op, Program};
+use cartograph_jobs::replay::{CollectiveKind, Event, Host, Op, Program};
 
 use crate::smpi;
 
@@ -31,11 +31,11 @@ fn kind(op: &Op) -> (u8, u64) {
         Op::Send { bytes, request, .. } => (u8::from(request), bytes),
         Op::Recv { request, .. } => (2 + u8::from(request), 0),
         Op::Wait { count, .. } => (4, u64::from(count)),
-        Op::Meet { kind, bytes, .. } => match kind {
-            Meeting::Allgather => (6, bytes),
-            Meeting::Alltoall => (7, bytes),
-            Meeting::Bcast(_) | Meeting::Scatter(_) => (8, bytes),
-            Meeting::Reduce(_) | Meeting::Gather(_) => (9, bytes),
+        Op::Collective { kind, bytes, .. } => match kind {
+            CollectiveKind::Allgather => (6, bytes),
+            CollectiveKind::Alltoall => (7, bytes),
+            CollectiveKind::Bcast(_) | CollectiveKind::Scatter(_) => (8, bytes),
+            CollectiveKind::Reduce(_) | CollectiveKind::Gather(_) => (9, bytes),
             _ => (5, bytes),
         },
     }
@@ -88,11 +88,11 @@ fn call(op: &Op, rank: u32, size: u32) -> String {
             format!("{name} {from} {}", tag.unwrap_or(0))
         }
         Op::Wait { back, count } => format!("wait {back} {count}"),
-        Op::Meet { kind, bytes, .. } => match kind {
-            Meeting::Bcast(root) => format!("bcast {root} {bytes}"),
-            Meeting::Scatter(root) => format!("scatter {root} {bytes}"),
-            Meeting::Reduce(root) => format!("reduce {root} {bytes}"),
-            Meeting::Gather(root) => format!("gather {root} {bytes}"),
+        Op::Collective { kind, bytes, .. } => match kind {
+            CollectiveKind::Bcast(root) => format!("bcast {root} {bytes}"),
+            CollectiveKind::Scatter(root) => format!("scatter {root} {bytes}"),
+            CollectiveKind::Reduce(root) => format!("reduce {root} {bytes}"),
+            CollectiveKind::Gather(root) => format!("gather {root} {bytes}"),
             _ => format!("{} {bytes}", smpi::name(kind)),
         },
     }
@@ -103,7 +103,7 @@ fn op(call: &str, rank: u32, size: u32) -> Option<Op> {
     let name = words.next()?;
     let mut next = || words.next()?.parse::<i64>().ok();
     let other = |away: i64| (i64::from(rank) + away).rem_euclid(i64::from(size)) as u32;
-    let meet = |kind, bytes: i64| Op::Meet { group: 0, kind, bytes: bytes as u64 };
+    let meet = |kind, bytes: i64| Op::Collective { group: 0, kind, bytes: bytes as u64 };
     Some(match name {
         "send" | "isend" => {
             let (to, bytes, tag) = (other(next()?), next()? as u64, next()? as i32);
@@ -114,10 +114,10 @@ fn op(call: &str, rank: u32, size: u32) -> Option<Op> {
             Op::Recv { from, tag, request: name == "irecv" }
         }
         "wait" => Op::Wait { back: next()? as u32, count: next()? as u32 },
-        "bcast" => meet(Meeting::Bcast(next()? as u32), next()?),
-        "scatter" => meet(Meeting::Scatter(next()? as u32), next()?),
-        "reduce" => meet(Meeting::Reduce(next()? as u32), next()?),
-        "gather" => meet(Meeting::Gather(next()? as u32), next()?),
+        "bcast" => meet(CollectiveKind::Bcast(next()? as u32), next()?),
+        "scatter" => meet(CollectiveKind::Scatter(next()? as u32), next()?),
+        "reduce" => meet(CollectiveKind::Reduce(next()? as u32), next()?),
+        "gather" => meet(CollectiveKind::Gather(next()? as u32), next()?),
         _ => meet(smpi::kind(name)?, next()?),
     })
 }
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(works, [1.1e-3, 0.0, 0.0, 0.0, 0.0]);
         let sent = Op::Send { to: 0, bytes: 24, tag: 7, request: true };
         assert_eq!(program.ranks[2][1].op, sent);
-        let all = Op::Meet { group: 0, kind: Meeting::Allreduce, bytes: 4 };
+        let all = Op::Collective { group: 0, kind: CollectiveKind::Allreduce, bytes: 4 };
         assert_eq!(program.ranks[2][4].op, all);
     }
 }
