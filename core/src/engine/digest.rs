@@ -33,17 +33,11 @@ impl Digest {
     /// The digest.
     pub(super) fn finish(self) -> u64 {
         #[cfg(test)]
-        if COLLIDING.get() {
+        if super::tests::COLLIDING.get() {
             return 0;
         }
         self.0
     }
-}
-
-#[cfg(test)]
-thread_local! {
-    /// True on a thread where every digest collides with every other.
-    pub(super) static COLLIDING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod outcomes;
 mod random;
 mod siblings;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::arguments::{
@@ -22,6 +23,11 @@ use super::policy::Reorder;
 use super::sim::{self, Sim};
 use super::{Comm, Error};
 use crate::topology::{self, Cart, Class, DistGraph, Graph, Topology};
+
+thread_local! {
+    /// True on a thread where every digest collides with every other.
+    pub(super) static COLLIDING: Cell<bool> = const { Cell::new(false) };
+}
 
 type Member = Option<(Sim, Topology)>;
 type Result<T, E = Error> = core::result::Result<T, E>;

@@ -50,7 +50,7 @@ impl Budget {
     /// Uses steps.
     pub(in crate::mapping) fn spend(&mut self, steps: usize) {
         #[cfg(test)]
-        SPENT.set(SPENT.get() + steps);
+        crate::mapping::tests::SPENT.with(|spent| spent.set(spent.get() + steps));
         self.left = self.left.saturating_sub(steps as i64);
     }
 
@@ -92,10 +92,4 @@ impl Budget {
     pub(in crate::mapping) fn put_back(&mut self, rest: Self) {
         self.left = self.left.saturating_add(rest.left());
     }
-}
-
-#[cfg(test)]
-thread_local! {
-    /// The steps that this thread has used, so that tests can bound a search without a clock.
-    pub(in crate::mapping) static SPENT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }

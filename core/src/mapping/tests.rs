@@ -1,11 +1,20 @@
 //! The properties of all plans, good or bad, for grids and graphs on machines with and without levels.
 
+use std::cell::Cell;
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::machine::{LevelKind, Machine};
 use crate::mapping::search::best::plan_by;
 use crate::mapping::search::rng::Rng;
+
+thread_local! {
+    /// The steps that this thread has used, so that tests can bound a search without a clock.
+    pub(super) static SPENT: Cell<usize> = const { Cell::new(0) };
+    /// The number of edges that this thread has read, for tests that count what a search reads.
+    pub(super) static READ: Cell<usize> = const { Cell::new(0) };
+}
 
 /// A grid of nearest neighbors.
 pub(super) fn nearest(dims: &[usize], periodic: &[bool]) -> Grid {

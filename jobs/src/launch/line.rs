@@ -48,12 +48,6 @@ pub struct Part {
 }
 
 impl Programs {
-    /// One program, with its wrappers and arguments.
-    #[cfg(test)]
-    pub(crate) fn one(words: &[OsString]) -> Self {
-        Self { first: words.to_vec(), ..Self::default() }
-    }
-
     /// The same with a word for each program.
     #[must_use]
     pub fn named(&self, word: &str) -> Self {

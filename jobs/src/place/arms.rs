@@ -333,25 +333,6 @@ fn on_any_core(text: &str, cores: usize) -> String {
     text.lines().map(slot).collect()
 }
 
-/// Open MPI's launcher as the means.
-#[cfg(test)]
-pub(crate) fn by_launcher() -> Means {
-    means_of("prterun -n 4 ./app", "Open MPI v5.0.2")
-}
-
-/// Relays as the means.
-#[cfg(test)]
-pub(crate) fn by_relays() -> Means {
-    means_of("mpiexec.hydra -n 4 ./app", "MPICH Version: 4.0.2")
-}
-
-#[cfg(test)]
-fn means_of(line: &str, mpi: &str) -> Means {
-    let words: Vec<_> = line.split(' ').map(OsString::from).collect();
-    let line = Line::read(&words, None, |_| String::new(), Some(mpi)).unwrap();
-    Means::of(&line, mpi).map_err(|why| panic!("{why}")).unwrap()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -55,7 +55,7 @@ fn is_right(arm: &Arm, machine: &Machine) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::{by_launcher, by_relays};
+    use crate::place::tests::{by_launcher, by_relays};
 
     #[test]
     fn placements_are_searched_for_once_per_traffic_nodes_means_and_devices() {

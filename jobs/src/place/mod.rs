@@ -3,8 +3,8 @@
 mod arms;
 mod choose;
 mod forecasts;
+#[cfg(test)]
+mod tests;
 
 pub use arms::{Arm, Means, Placer, RankFile, Start, faster, order, relay_options};
-#[cfg(test)]
-pub(crate) use arms::{by_launcher, by_relays};
 pub(crate) use choose::{traffic, worth_trying};

@@ -7,6 +7,7 @@
 pub mod agreement;
 mod bridge;
 #[cfg(test)]
+#[path = "tests/fake.rs"]
 mod fake;
 pub mod line;
 pub mod mapping;

@@ -115,7 +115,8 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::launch::{Line, Programs};
+    use crate::launch::Line;
+    use crate::store::tests::launch;
 
     #[test]
     fn a_program_is_known_though_the_loader_does_not_find_its_mpi() {
@@ -135,9 +136,7 @@ mod tests {
         let variable = format!("LD_LIBRARY_PATH={}", directory.path().display());
         let words = ["env".into(), variable.into(), program.clone().into_os_string()];
         assert_eq!((linked_mpi(&program), program_at(&words)), (None, Some(2)));
-        let programs = Programs::one(&words);
-        let launch = Launch { launcher: vec!["sh".into()], programs, mpi: None };
-        assert_eq!(Key::of(&launch, None).unwrap().program, "app");
+        assert_eq!(Key::of(&launch(&words), None).unwrap().program, "app");
     }
 
     #[test]
@@ -152,11 +151,7 @@ mod tests {
             fs::set_permissions(&file, mode).unwrap();
             file.into_os_string()
         };
-        let of = |words: &[OsString], name: Option<&str>| {
-            let programs = Programs::one(words);
-            let launch = Launch { launcher: vec!["sh".into()], programs, mpi: None };
-            Key::of(&launch, name).unwrap()
-        };
+        let of = |words: &[OsString], name: Option<&str>| Key::of(&launch(words), name).unwrap();
         let key = |words: &[OsString]| of(words, None);
         let first = key(&[script("one", "#!/bin/sh\necho 1\n")]);
         assert_eq!(first.program, "app");

@@ -13,6 +13,12 @@ fn key() -> Key {
     Key { program: "my app".into(), build: 7, mpi: 1 << 40, is_named: true, place: 3 }
 }
 
+/// The launch of one program, with its wrappers and arguments.
+pub(super) fn launch(words: &[OsString]) -> Launch {
+    let programs = Programs { first: words.to_vec(), ..Programs::default() };
+    Launch { launcher: vec!["sh".into()], programs, mpi: None }
+}
+
 fn store() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::at(directory.path().join("store")).unwrap();
@@ -215,9 +221,7 @@ fn a_build_follows_its_ranks_if_all_verdicts_on_it_agree() {
     };
     write("#!/bin/sh\necho 1\n");
     let words = [app.clone().into_os_string(), "input".into()];
-    let programs = Programs::one(&words);
-    let launch = Launch { launcher: vec!["sh".into()], programs, mpi: None };
-    let build = Key::of(&launch, None).unwrap().build;
+    let build = Key::of(&launch(&words), None).unwrap().build;
     let allows = |words: &[OsString]| verdicts::allow(&store.directory, words);
     let judge = |mpi: u64, follows| {
         store.judge(&Key { build, mpi: mpi << 32, ..key() }, follows).unwrap();

@@ -4,7 +4,6 @@
 use super::*;
 use crate::engine::calls::{ConstructorCall, fits, make};
 use crate::engine::check::Rule;
-use crate::engine::digest::COLLIDING;
 use crate::engine::policy::Reorder;
 use crate::machine::Machine;
 

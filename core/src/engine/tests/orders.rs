@@ -13,7 +13,6 @@ use self::collectives::collectives;
 use self::steps::{Recorded, Step, Waiting, all_end, explore, record};
 use super::*;
 use crate::engine::calls::{ConstructorCall, make};
-use crate::engine::digest::COLLIDING;
 use crate::engine::policy::Reorder;
 use crate::engine::sim::HostGraph;
 use crate::machine::Machine;

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::engine::calls::{ConstructorCall, fits, make};
-use crate::engine::digest::COLLIDING;
 use crate::machine::Machine;
 use crate::mapping::{Options, Scramble};
 

@@ -93,7 +93,7 @@ fn for_each_cut_edge(lattice: &Lattice, node_of: &[u32], mut visit: impl FnMut(u
             let others = &node_of[(first as i64 + to) as usize..][..size];
             let apart = step.unsigned_abs() as usize;
             #[cfg(test)]
-            READ.set(READ.get() + size);
+            crate::mapping::tests::READ.with(|read| read.set(read.get() + size));
             let mut compare = |from: &[u32], to: &[u32]| {
                 for (from, to) in from.chunks(TOGETHER).zip(to.chunks(TOGETHER)) {
                     if from != to {
@@ -137,10 +137,4 @@ fn leads(lattice: &Lattice, vector: &Vector, coordinates: &[i32]) -> Option<(i64
         to += i64::from(there - coordinates[usize::from(i)]) * i64::from(axis.stride);
     }
     Some((to, along))
-}
-
-#[cfg(test)]
-thread_local! {
-    /// The number of edges that this thread has read, for tests that count what a search reads.
-    pub(in crate::mapping) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }

@@ -141,9 +141,8 @@ mod tests {
 
     use crate::machine::Machine;
     use crate::machine::torus::At;
-    use crate::mapping::budget::SPENT;
     use crate::mapping::search::rng::Rng;
-    use crate::mapping::tests::{nearest, planned_cart};
+    use crate::mapping::tests::{SPENT, nearest, planned_cart};
     use crate::mapping::{Grid, LevelCost, Options, Plan, Stop};
 
     fn grid(dims: &[usize]) -> Grid {

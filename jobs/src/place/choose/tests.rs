@@ -4,7 +4,7 @@ use cartograph_traffic::{Call, Count, Edge, Topology, Window, Work};
 
 use super::*;
 use crate::learn::{Guess, Past, Seen};
-use crate::place::by_launcher;
+use crate::place::tests::by_launcher;
 
 #[test]
 fn measured_orders_come_first() {

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::subject::lower_bound;
 use crate::machine::{LevelKind, Machine};
-use crate::mapping::budget::SPENT;
 use crate::mapping::search::rng::Rng;
+use crate::mapping::tests::SPENT;
 use crate::mapping::tests::{least, planned_graph};
 use crate::mapping::{Csr, Distances, Objective, Options, Plan, Stop, plan_graph};
 

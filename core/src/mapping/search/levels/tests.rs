@@ -125,7 +125,7 @@ fn graphs_are_mapped_through_levels_too() {
 
 #[test]
 fn large_grids_on_fragments_of_switches_are_near_the_bound_in_time() {
-    use crate::mapping::budget::SPENT;
+    use crate::mapping::tests::SPENT;
     // 1024 nodes on switches that all differ.
     let switches: Vec<usize> = (0..64).map(|i| 8 + i % 2 * 16).collect();
     for (sizes, most, limit) in [([64, 64], 1.05, 90.0), ([48, 80], 1.10, 160.0)] {
@@ -149,8 +149,7 @@ fn large_grids_on_fragments_of_switches_are_near_the_bound_in_time() {
 
 #[test]
 fn switches_of_regular_boxes_take_no_search() {
-    use crate::mapping::budget::SPENT;
-    use crate::mapping::model::edges::READ;
+    use crate::mapping::tests::{READ, SPENT};
     let grid = nearest(&[256, 128], &[false; 2]);
     let nodes = Machine::blocks(&[64; 512]);
     let switches = switched(&[64; 512], &(0..512).map(|node| node / 16).collect::<Vec<_>>());
