@@ -4,13 +4,13 @@ use cartograph_shim::splitmix::mix;
 use serde::{Deserialize, Serialize};
 
 use super::devices::Devices;
-use super::kind::{Kind, units};
+use super::kind::Kind;
 
 /// The version of the format. It increases when a field changes its meaning or is removed, not when one is added.
 pub const SCHEMA: u32 = 4;
 
 /// The most runs that are kept; sums cover all runs.
-pub(super) const MOST_RUNS: usize = 300;
+const MOST_RUNS: usize = 300;
 
 /// The most arguments that are known to name files that jobs write.
 const MOST_OUTPUTS: usize = 100;
@@ -230,41 +230,6 @@ impl Entry {
         self.totals.runs = self.totals.runs.saturating_add(1);
         self.runs.push(run);
         if self.runs.len() > MOST_RUNS {
-            self.forget_run(0);
-        }
-    }
-
-    /// Adds the facts of an entry for the same program. Its kinds get other numbers.
-    pub fn absorb(&mut self, other: Self) {
-        let mut numbers = Vec::new();
-        for mut kind in other.kinds {
-            let same = self.kinds.iter_mut().find(|own| own.did(&kind.work, &kind.pattern, false));
-            let (from, to, ratio);
-            if let Some(own) = same {
-                (from, to, ratio) = (kind.id, own.id, units(&kind.work, &own.work));
-                own.absorb(kind);
-            } else {
-                (from, to, ratio) = (kind.id, self.next_id, 1.0);
-                self.next_id += 1;
-                kind.id = to;
-                self.kinds.push(kind);
-            }
-            numbers.push((from, to, ratio));
-        }
-        let number = |id: u32| numbers.iter().find(|(from, ..)| *from == id);
-        for run in other.runs {
-            let Some((_, kind, ratio)) = number(run.kind) else { continue };
-            let made_for = number(run.made_for).map_or(*kind, |(_, to, _)| *to);
-            self.runs.push(Past { kind: *kind, made_for, units: run.units * ratio, ..run });
-        }
-        self.devices = self.devices.take().or(other.devices);
-        self.note_outputs(&other.outputs);
-        note(&mut self.origins, &other.origins, MOST_ORIGINS);
-        let Totals { runs, saved, lost } = other.totals;
-        self.totals.runs = self.totals.runs.saturating_add(runs);
-        self.totals.saved += saved;
-        self.totals.lost += lost;
-        while self.runs.len() > MOST_RUNS {
             self.forget_run(0);
         }
     }

@@ -54,13 +54,6 @@ impl Kind {
         }
     }
 
-    /// Adds the facts of an equal kind.
-    pub(super) fn absorb(&mut self, other: Self) {
-        self.traffic = self.traffic.take().or(other.traffic);
-        self.digests.extend(other.digests);
-        self.of_builds.extend(other.of_builds);
-    }
-
     /// True if a run did this kind of work: the same, or if that is likely by its pattern or by a guess, a multiple.
     pub(super) fn did(&self, work: &Work, pattern: &[i32], is_guessed: bool) -> bool {
         let is_multiple = || are_proportional(&self.work, work);

@@ -140,9 +140,7 @@ impl Store {
     pub(crate) fn entry(&self, key: &Key, processes: u32) -> Option<Entry> {
         let entry = match self.text(&file(key, processes)).ok()? {
             Some(text) => Entry::parse(&text).ok()?,
-            None => {
-                joined(self.of_builds(key, processes)).or_else(|| self.of_site(key, processes))?
-            }
+            None => self.of_site(key, processes)?,
         };
         (entry.processes == processes).then_some(entry)
     }
@@ -196,31 +194,6 @@ impl Store {
         names(&self.directory).into_iter().filter(|name| is_of(key, name)).collect()
     }
 
-    /// The entries of an earlier format for each build of a program, with the names of their files, the oldest first.
-    fn of_builds(&self, key: &Key, processes: u32) -> Vec<(String, Entry)> {
-        let [start, end] = key.ends();
-        let is_of = |name: &str| {
-            if !key.is_named {
-                return name == format!("{}-{processes}{END}", key.start());
-            }
-            let build = name.strip_prefix(&start).and_then(|rest| rest.strip_prefix('-'));
-            let build =
-                build.and_then(|rest| rest.strip_suffix(&format!("{end}-{processes}{END}")));
-            build.is_some_and(|build| !build.contains('-'))
-        };
-        let names = fs::read_dir(&self.directory).into_iter().flatten();
-        let names = names.filter_map(|file| file.ok()?.file_name().into_string().ok());
-        let entry = |name: String| {
-            let entry = Entry::parse(&self.text(&name).ok()??).ok()?;
-            Some((name, entry))
-        };
-        let mut found: Vec<_> = names.filter(|name| is_of(name)).filter_map(entry).collect();
-        found.sort_by_key(|(name, _)| {
-            fs::metadata(self.directory.join(name)).and_then(|it| it.modified()).ok()
-        });
-        found
-    }
-
     /// All entries, by the names of their files.
     pub fn all(&self) -> Vec<(String, Result<Entry, Unusable>)> {
         let mut names = names(&self.directory);
@@ -254,7 +227,6 @@ impl Store {
         clean(&self.directory);
         let text = self.text(&name);
         let text = text.map_err(|error| format!("{name} cannot be read: {error}"))?;
-        let mut earlier = Vec::new();
         let mut entry = match text.map(|text| Entry::parse(&text)) {
             Some(Ok(entry)) => entry,
             Some(Err(Unusable::Version(version))) => {
@@ -263,18 +235,12 @@ impl Store {
             // A damaged file is useless, so it is replaced.
             Some(Err(Unusable::Wrong(_))) => Entry::new(&key.program, processes),
             None => {
-                earlier = self.of_builds(key, processes);
-                joined(earlier.clone())
-                    .or_else(|| self.of_site(key, processes))
-                    .unwrap_or_else(|| Entry::new(&key.program, processes))
+                self.of_site(key, processes).unwrap_or_else(|| Entry::new(&key.program, processes))
             }
         };
         entry.build = format!("{:016x}", key.build);
         change(&mut entry);
         self.write(&name, &entry.json()).map_err(|error| format!("{name}: {error}"))?;
-        for (name, _) in earlier {
-            let _ = fs::remove_file(self.directory.join(name));
-        }
         Ok(entry)
     }
 
@@ -381,15 +347,6 @@ impl Store {
             }
         }
     }
-}
-
-/// One entry with the facts of several.
-fn joined(entries: Vec<(String, Entry)>) -> Option<Entry> {
-    let all = entries.into_iter().map(|(_, entry)| entry);
-    all.reduce(|mut all, entry| {
-        all.absorb(entry);
-        all
-    })
 }
 
 #[cfg(test)]

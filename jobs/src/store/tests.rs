@@ -68,34 +68,6 @@ fn what_a_later_version_wrote_is_left_alone() {
     assert_eq!(fs::read_to_string(&file).unwrap(), later);
 }
 
-/// Earlier versions kept a file for each build.
-#[test]
-fn what_an_earlier_version_wrote_is_used() {
-    let (_directory, store) = store();
-    let old = |build: u64| {
-        let old = format!("my_app-{build:016x}-00000100-16.json");
-        store.directory.join(old)
-    };
-    let aside = store.directory.join("aside");
-    for (build, runs) in [(7, 5), (8, 6)] {
-        store.update(&Key { build, ..key() }, 16, |entry| entry.totals.runs = runs).unwrap();
-        let to = if build == 7 { aside.clone() } else { old(build) };
-        fs::rename(store.directory.join(file(&key(), 16)), to).unwrap();
-    }
-    fs::rename(aside, old(7)).unwrap();
-    fs::write(store.directory.join("my_app-0000000000000009-00000100-8.json"), "{").unwrap();
-    let runs = |key: &Key| store.entry(key, 16).map(|entry| entry.totals.runs);
-    assert_eq!(runs(&Key { build: 9, ..key() }), Some(11));
-    assert_eq!(runs(&Key { mpi: 2 << 40, ..key() }), None);
-    assert_eq!(runs(&Key { program: "my".into(), ..key() }), None);
-    // Another text of a shell is another program.
-    let text = |build| Key { build, is_named: false, ..key() };
-    assert_eq!([7, 9].map(|build| runs(&text(build))), [Some(5), None]);
-    assert_eq!(store.all().len(), 3);
-    assert_eq!(count(&store).unwrap().totals.runs, 12);
-    assert_eq!((runs(&key()), store.all().len()), (Some(12), 2));
-}
-
 #[test]
 fn jobs_that_end_at_once_lose_no_run() {
     let (_directory, store) = store();
