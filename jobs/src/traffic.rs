@@ -58,7 +58,7 @@ pub fn machine_of(recording: &Recording) -> Option<(Machine, Vec<String>)> {
         None => ReportedAddress::Nothing,
         Some(Address { path, pattern }) => ReportedAddress::slurm(Some(path), Some(pattern)),
     };
-    let machine = match machine.addressed(recording.hosts.values().map(address), true) {
+    let machine = match machine.addressed(recording.hosts.values().map(address)) {
         Ok(found) => found.without_idle_levels(),
         Err(why) => {
             warn(&format!("SLURM_TOPOLOGY_ADDR in the recording {why}: switches ignored"));

@@ -29,14 +29,12 @@ pub const SLURM: Variables = Variables::new("srun", "SLURM_PROCID").size("SLURM_
 
 /// The variables of all launchers. srun's come last: mpiexec may start its processes on nodes with srun, and passes on
 /// srun's variables.
-pub const ALL: [Variables; 9] = [
+pub const ALL: [Variables; 7] = [
     Variables::new("Open MPI's launcher", "OMPI_COMM_WORLD_RANK").size("OMPI_COMM_WORLD_SIZE"),
     Variables::new("MVAPICH's launcher", "MV2_COMM_WORLD_RANK").size("MV2_COMM_WORLD_SIZE"),
     Variables::new("the launcher of MPICH or Intel MPI", "PMI_RANK").size("PMI_SIZE"),
-    Variables::new("jsrun", "JSM_NAMESPACE_RANK").size("JSM_NAMESPACE_SIZE"),
     Variables::new("a launcher with PMIx", "PMIX_RANK"),
     Variables::new("PALS", "PALS_RANKID"),
-    Variables::new("aprun", "ALPS_APP_PE"),
     FLUX,
     SLURM,
 ];

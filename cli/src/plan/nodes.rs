@@ -28,7 +28,7 @@ pub(super) fn machine_of(
         [("--nodes", arguments.nodes.is_some()), ("--node-sizes", arguments.node_sizes.is_some())];
     if let (Some(_), Some((other, _))) = (&arguments.layout, others.iter().find(|(_, is)| *is)) {
         return Err(Failure::usage(format!(
-            "--layout cannot be used with {other}, unless it names a file of the network, such as Slurm's topology.conf"
+            "--layout cannot be used with {other}, unless it names Slurm's topology.conf"
         )));
     }
     match sizes(arguments, arguments.nodes, problem)? {
@@ -143,45 +143,30 @@ fn addressed(
     problem: &Problem,
 ) -> Result<(Machine, Option<Vec<String>>)> {
     let file = arguments.layout.as_deref().unwrap_or_default();
-    let (machine, names) = nodes(map, arguments, problem)?;
-    let name = |node: u32| names.as_ref().map(|names| names[node as usize].as_str());
-    let address =
-        |(rank, node): (usize, &u32)| map.at(name(*node).map_or(0, host_number), Some(rank));
-    let addresses = machine.nodes().iter().enumerate().map(address);
-    let missing = addresses.clone().position(|address| address == ReportedAddress::Nothing);
-    if let Some(rank) = missing.filter(|_| !map.is_empty()) {
-        return Err(wrong(
-            file,
-            &match name(machine.nodes()[rank]) {
-                Some(name) if map.is_distinct() => format!("the host {name} is not in it"),
-                _ => format!("rank {rank} is not in it"),
-            },
-        ));
+    let (machine, names) = nodes(arguments, problem)?;
+    let name = |node: &u32| &names[*node as usize];
+    let at = |node: &u32| map.at(host_number(name(node)));
+    let missing = |node: &&u32| at(node) == ReportedAddress::Nothing;
+    if let Some(node) = machine.nodes().iter().find(missing).filter(|_| !map.is_empty()) {
+        return Err(wrong(file, &format!("the host {} is not in it", name(node))));
     }
-    let known = machine.addressed(addresses, map.is_distinct());
+    let known = machine.addressed(machine.nodes().iter().map(at));
     let machine = known.map_err(|why| wrong(file, &format!("the node's address {why}")))?;
-    Ok((machine.without_idle_levels(), names))
+    Ok((machine.without_idle_levels(), Some(names)))
 }
 
-/// The nodes, and their names if known.
-fn nodes(
-    map: &NetworkMap,
-    arguments: &Arguments,
-    problem: &Problem,
-) -> Result<(Machine, Option<Vec<String>>)> {
+/// The nodes, and their names.
+fn nodes(arguments: &Arguments, problem: &Problem) -> Result<(Machine, Vec<String>)> {
     let hosts = arguments.hosts.as_deref().map(Hosts::read).transpose()?;
     let given = sizes(arguments, hosts.as_ref().map(|hosts| hosts.names.len()), problem)?;
     match (given, hosts, problem) {
         (Some(sizes), Some(hosts), _) => {
             hosts.number(sizes.len(), arguments.hosts.as_deref().unwrap_or_default())?;
-            Ok((Machine::blocks(&sizes), Some(hosts.names)))
-        }
-        (Some(sizes), None, _) if matches!(map, NetworkMap::Ranks(_)) => {
-            Ok((Machine::blocks(&sizes), None))
+            Ok((Machine::blocks(&sizes), hosts.names))
         }
         (None, Some(Hosts { names, sizes: Some(sizes) }), _) => {
             enough(sizes.iter().fold(0, |all, size| all.saturating_add(*size)), problem)?;
-            Ok((Machine::blocks(&sizes), Some(names)))
+            Ok((Machine::blocks(&sizes), names))
         }
         (None, None, Problem::Traffic(recorded)) => {
             let (machine, names) = traffic::machine_of(&recorded.recording).ok_or_else(|| {
@@ -189,7 +174,7 @@ fn nodes(
                     "parts of the recording are missing, so the nodes of some ranks are unknown",
                 )
             })?;
-            Ok((machine, Some(names)))
+            Ok((machine, names))
         }
         (sizes, ..) => Err(Failure::usage(format!(
             "--layout {} describes the network; also pass {}",

@@ -90,8 +90,6 @@ fn a_network_file_lists_hosts_of_a_switch() {
     );
     let blocks =
         file("blocks.conf", "BlockName=a Nodes=n[0,2]\nBlockName=b Nodes=n[1,3]\nBlockSizes=2\n");
-    let ranks: String = (0..8).map(|rank| format!("{rank}: 0 {} -1\n", rank / 2 % 2)).collect();
-    let coordinates = file("coordinates", &format!("# rank: group, switch, port\n{ranks}"));
     let hosts = file("hosts", "n0:2\nn[1-2] slots=2 # two of them\nn3.cluster:2\n");
     // One line per process, as in PBS; more than the slots of Open MPI; the output of `scontrol show hostnames`.
     let pbs = file("pbs", "n0\nn0\nn1\nn2\nn2\nn1\nn3\nn3\n");
@@ -103,7 +101,6 @@ fn a_network_file_lists_hosts_of_a_switch() {
         (format!("{conf} --hosts n0,n1,n2,n3 --nodes 4 --ppn 2"), "switches"),
         (format!("{blocks} --hosts n[0-3] --node-sizes 4*2"), "blocks"),
         (format!("{conf} --hosts {hosts}"), "switches"),
-        (format!("{coordinates} --nodes 4 --ppn 2"), "switches"),
     ] {
         let json = cartograph(&format!("plan --dims 8 --json --layout {arguments}")).stdout();
         let plan: Value = serde_json::from_str(&json).unwrap();
@@ -136,7 +133,6 @@ fn a_network_file_lists_hosts_of_a_switch() {
         (format!("{conf} --hosts n[0-3 --ppn 2"), "unmatched brackets"),
         (format!("{conf} --hosts n[0-3],n2 --ppn 2"), "n2 given twice"),
         (format!("{conf} --hosts n[3-6] --ppn 2"), "the host n4 is not in it"),
-        (format!("{coordinates} --nodes 5 --ppn 2"), "rank 8 is not in it"),
     ] {
         cartograph(&format!("plan --dims 8 --layout {arguments}")).fails(2, words);
     }

@@ -236,42 +236,6 @@ pub(super) const FLUX: &[Options] = &[
     ),
 ];
 
-/// Options of IBM's `jsrun`.
-pub(super) const JSRUN: &[Options] = &[
-    options(Processes, One, "p np"),
-    options(Order, One, "d launch_distribution erf_input"),
-    options(PerNode, One, "n nrs a tasks_per_rs r rs_per_host K rs_per_socket"),
-    options(Programs, One, "f appfile"),
-    options(Output, One, "o stdio_stdout"),
-    options(
-        Other,
-        One,
-        "b bind c cpu_per_rs g gpu_per_rs m memory_per_rs l latency_priority E env D env_no_propagate F env_eval h chdir J \
-         use_reservation k stdio_stderr t stdio_input e stdio_mode I stdin_rank M smpiargs P pre_post_exec S save_resources \
-         U use_resources A allocate_only X exit_on_error Z progress H launch_node_task x exclude_hosts L use_spindle \
-         erf_output erf_output_pidx print_placement",
-    ),
-    options(Other, None, "i immediate V version ? help usage"),
-];
-
-/// Options of Cray's `aprun`.
-pub(super) const APRUN: &[Options] = &[
-    options(Processes, One, "n pes"),
-    options(Hosts, One, "L node-list l node-list-file"),
-    options(PerNode, One, "N pes-per-node S sn sl"),
-    options(
-        Other,
-        One,
-        "d depth j cpus-per-cu cc cpu-binding cp e environment-override m memory-per-pe r specialized-cpus F access-mode p \
-         protection-domain P pipes R relaunch D debug t cpu-time-limit a architecture mpmd-env wdir E",
-    ),
-    options(
-        Other,
-        None,
-        "b bypass-app-transfer B batch-args C reconnect q quiet T sync-output ss strict-memory-containment k z zone-sort h help version",
-    ),
-];
-
 /// Options of HPE's PALS.
 pub(super) const PALS: &[Options] = &[
     options(Processes, One, "n np"),

@@ -17,10 +17,6 @@ pub enum LauncherKind {
     Srun,
     /// Flux's.
     Flux,
-    /// IBM's.
-    Jsrun,
-    /// Cray's launcher for ALPS.
-    Aprun,
     /// HPE's PALS, `mpiexec` on Cray EX.
     Pals,
 }
@@ -127,22 +123,6 @@ pub const ALL: &[Launcher] = &[
         allocations: &["FLUX_URI"],
         joins_letters: true,
         options: options::FLUX,
-        ..PLAIN
-    },
-    Launcher {
-        kind: LauncherKind::Jsrun,
-        name: "jsrun",
-        commands: &["jsrun"],
-        joins_letters: true,
-        options: options::JSRUN,
-        ..PLAIN
-    },
-    Launcher {
-        kind: LauncherKind::Aprun,
-        name: "aprun",
-        commands: &["aprun"],
-        joins_letters: true,
-        options: options::APRUN,
         ..PLAIN
     },
 ];

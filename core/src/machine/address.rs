@@ -221,8 +221,8 @@ impl Contradiction {
 }
 
 impl Machine {
-    /// The layout with the groups of nodes from addresses, one per rank. If `distinct`, every node must have a
-    /// different address. Nodes without groups or without an address are unchanged.
+    /// The layout with the groups of nodes from addresses, one per rank. Every node must have a different
+    /// address. Nodes without groups or without an address are unchanged.
     ///
     /// # Errors
     ///
@@ -230,7 +230,6 @@ impl Machine {
     pub fn addressed(
         &self,
         addresses: impl Iterator<Item = ReportedAddress>,
-        distinct: bool,
     ) -> Result<Self, Contradiction> {
         // For each node, the address and rank of its first process.
         let mut of_nodes: Vec<(ReportedAddress, usize)> = Vec::new();
@@ -268,7 +267,7 @@ impl Machine {
             if (address.levels, address.kinds) != (first.levels, first.kinds) {
                 return Err(Contradiction::OtherLevels(*rank));
             }
-            if let Some(other) = claimed.insert(address.whole, *rank).filter(|_| distinct) {
+            if let Some(other) = claimed.insert(address.whole, *rank) {
                 return Err(Contradiction::Claimed(other, *rank));
             }
         }

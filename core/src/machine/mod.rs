@@ -2,7 +2,6 @@
 //! caches in them.
 
 pub mod address;
-mod coordinates;
 pub mod cpus;
 mod error;
 mod level;

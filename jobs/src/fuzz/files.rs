@@ -54,15 +54,15 @@ fn network_map(file: &str, known: ReportedAddress) {
     };
     let other = ReportedAddress::slurm(Some("a.b"), Some("switch.node"));
     let told = [known, known, other, ReportedAddress::Nothing];
-    assert_eq!(groups(layout.addressed(told.into_iter(), true)), 0);
+    assert_eq!(groups(layout.addressed(told.into_iter())), 0);
     if let Some(Ok(NetworkMapFile { network_map, .. })) = NetworkMapFile::read(file) {
         let hosts = ["a", "a", "b", "c"].map(host_number);
-        let at = (0..).zip(hosts).map(|(rank, host)| network_map.at(host, Some(rank)));
-        assert!(groups(layout.addressed(at, network_map.is_distinct())) <= MOST_ABOVE);
+        let at = hosts.into_iter().map(|host| network_map.at(host));
+        assert!(groups(layout.addressed(at)) <= MOST_ABOVE);
     }
 }
 
-/// Slurm's topology.conf, or MPICH's coordinates, with four hosts that may occur in it.
+/// Slurm's topology.conf, with four hosts that may occur in it.
 pub fn topology(data: &[u8]) {
     network_map(&String::from_utf8_lossy(data), ReportedAddress::Nothing);
 }

@@ -167,9 +167,7 @@ impl Line {
                 Format::Slurm
             }
             LauncherKind::Flux => Format::Flux,
-            LauncherKind::Jsrun | LauncherKind::Aprun | LauncherKind::Pals => {
-                return Err(Obstacle::NoOption(self.launcher.name));
-            }
+            LauncherKind::Pals => return Err(Obstacle::NoOption(self.launcher.name)),
         };
         Ok(Placement { format, kind, variables: self.variables(environment) })
     }

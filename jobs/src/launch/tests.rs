@@ -37,14 +37,9 @@ fn the_program_is_behind_the_options() {
         ("", "srun --ntasks=8 --dist cyclic -I -m block:block -- | ./app"),
         ("", "flux run -n4 -N2 -xl -o mpi=none --taskmap cyclic | ./app"),
         ("", "flux mini run -n 4 | ./app"),
-        ("", "jsrun -n 4 -a1 --smpiargs=-gpu -d packed | ./app"),
         ("", "flux run -N4 -n16 -o cpu-affinity=per-task --env=A=1 | ./app"),
         ("", "flux run -N 4 --tasks-per-node=8 -x --wait-event start -t 30m --setattr=a=b | ./app"),
         ("", "flux run --resources-shape slot=2/node --input in -c 2 --list-plugins | ./app"),
-        ("", "jsrun -n4 -a4 -c4 -bpacked:1 | ./app"),
-        ("", "jsrun -n 12 -r 6 -a 1 -g 1 -c 7 -d packed -l gpu-cpu -E OMP_NUM_THREADS=7 | ./app"),
-        ("", "jsrun --nrs 2 -L spindle -I 0 --print_placement 1 -k err --erf_input ranks | ./app"),
-        ("", "jsrun -p 8 --smpiargs -gpu -i -A 1 -x host1 | ./app"),
         (CRAY, "mpiexec -n 16 --ppn 4 --cpu-bind depth -d 4 | ./app"),
         (
             CRAY,
@@ -54,7 +49,6 @@ fn the_program_is_behind_the_options() {
             CRAY,
             "mpiexec -n 4 --soft 2 --hostlist a,b --no-abort-on-failure --cpu-bind list:0:8 -- | ./app",
         ),
-        (CRAY, "aprun -n 32 -N 16 -S 8 -j 1 -d 2 -cc cpu -e A=1 | ./app"),
         ("", "srun --mpi=pmix -n 16 --distribution=block:cyclic | ./app"),
         (
             "",
@@ -62,7 +56,6 @@ fn the_program_is_behind_the_options() {
         ),
         (INTEL, "mpirun -n 8 -rr -genv I_MPI_DEBUG 5 -print-rank-map -ordered-output | ./app"),
         (INTEL, "mpiexec.hydra -machinefile hosts -grr 2 -bootstrap-exec-args -q -n 8 | ./app"),
-        ("", "aprun -n 8 -N 4 -cc depth -d 2 -ss | ./app"),
         (CRAY, "mpiexec -n 8 --ppn 4 --cpu-bind depth -d 2 --line-buffer | ./app"),
     ] {
         let (before, program) = text.split_once('|').unwrap();
@@ -92,7 +85,6 @@ fn the_program_is_behind_the_options() {
 fn files_that_get_the_output_are_known() {
     for (mpi, text, expected) in [
         ("", "srun -oout -n 4 ./app", true),
-        ("", "jsrun --stdio_stdout out -n 4 ./app", true),
         ("", "flux run --output=out -n 4 ./app", true),
         ("", "flux run -o mpi=none -n 4 ./app", false),
         (PRTE, "mpirun --output dir=out -n 4 ./app", true),
@@ -183,13 +175,14 @@ fn obstacles_to_a_placement_are_named() {
         (HYDRA4, "mpiexec -hosts a,b -pmi-port -n 4 ./app", "only without -pmi-port"),
         (HYDRA5, "srun -n 4 ./app", "only with --mpi=pmi2 or --mpi=pmix"),
         (HYDRA5, "srun -n 4 --mpi=none ./app", "only with --mpi=pmi2 or --mpi=pmix"),
-        (HYDRA5, "jsrun -n 4 ./app", "jsrun has no option that places ranks"),
         (INTEL, "mpirun -pmi-port -n 4 ./app", "Intel MPI's mpiexec places ranks only without"),
     ] {
         let found = read(text, mpi).unwrap().placement(mpi, |_| None);
         let obstacle = found.unwrap_err().to_string();
         assert!(obstacle.contains(expected), "{text}: {obstacle}");
     }
+    let line = read("mpiexec -n 4 ./app", CRAY).unwrap();
+    assert_eq!(line.placement(PRTE, |_| None), Err(Obstacle::NoOption("PALS' mpiexec")));
     let line = read("srun -n 4 ./app", HYDRA5).unwrap();
     assert!(line.placement(HYDRA5, |_| Some("pmix_v4".into())).is_ok());
     assert!(read("srun --mpi=pmix ./app", HYDRA5).unwrap().placement(HYDRA5, |_| None).is_ok());
@@ -300,7 +293,7 @@ fn launchers_that_get_nodes_for_each_job_are_known() {
         ("srun -n 4 ./app", "FLUX_URI", true),
         ("flux run -n 4 ./app", "FLUX_URI", false),
         ("flux run -n 4 ./app", "", true),
-        ("jsrun -n 4 ./app", "", false),
+        ("orterun -n 4 ./app", "", false),
     ] {
         assert_eq!(read(text, "").unwrap().allocates(|name| name == variable), expected, "{text}");
     }

@@ -88,7 +88,7 @@ pub(super) fn add<'a>(
         let words: [u32; address::WORDS] = std::array::from_fn(|at| words[at] as u32);
         ReportedAddress::from_words(&words)
     });
-    match machine.addressed(by_slurm, true) {
+    match machine.addressed(by_slurm) {
         Ok(found) if has_groups(&found) => found,
         Ok(_) => machine,
         Err(why) => {
@@ -109,13 +109,11 @@ fn of_file<'a>(
     static SAID: Once = Once::new();
     SAID.call_once(|| file.complaints.iter().for_each(|line| eprint_line!("{line}")));
     let Some(network_map) = &file.network_map else { return Ok(machine.clone()) };
-    let known = words.map(|(words, rank)| {
-        network_map.at(host_number(&host_of(words)), usize::try_from(rank).ok())
-    });
+    let known = words.map(|(words, _)| network_map.at(host_number(&host_of(words))));
     if !network_map.is_empty() && known.clone().all(|known| known == ReportedAddress::Nothing) {
         return Err("CARTOGRAPH_LAYOUT: the file lists none of the job's nodes; ignored".into());
     }
-    machine.addressed(known, network_map.is_distinct()).map_err(|why| {
+    machine.addressed(known).map_err(|why| {
         let why = why.renumbered(in_world);
         format!("CARTOGRAPH_LAYOUT: the node's address in the file {why}: switches ignored")
     })

@@ -72,11 +72,6 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.write("partial.conf", &conf.replace("[1,3]", "[1,5]"));
     session.write("other.conf", &conf.replace("n[", "m["));
     session.write("twice.conf", &conf.replace("n[0,2]", "n[0,2],n1"));
-    let lines = (0..8).map(|rank| format!("{rank}: 0 {} -1\n", rank / 2 % 2));
-    session.write(
-        "coordinates",
-        &format!("# rank: group, switch, port\n{}", lines.collect::<String>()),
-    );
     let work = session.work("");
     let file = |name: &str| format!("CARTOGRAPH_LAYOUT={}{name}", work.display());
 
@@ -116,7 +111,6 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
                        switches ignored";
     mapped_by(&mut session, "switches", &tree("root.s$((node % 2)).n$node"));
     mapped_by(&mut session, "switches", &file("topology.conf"));
-    mapped_by(&mut session, "switches", &file("coordinates"));
     dropped(&mut session, one_for_all, &tree("root.s0.n0"));
     if !session.host.checks_all {
         return session.verdict();

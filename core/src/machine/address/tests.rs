@@ -6,7 +6,7 @@ fn machine_of(known: &[ReportedAddress]) -> Result<Machine, Contradiction> {
     let of_ranks = known.iter().flat_map(|known| [*known; 2]);
     // In the form in which they are sent.
     let sent = of_ranks.map(|known| ReportedAddress::from_words(&known.words()));
-    Machine::from_ids(&ids).addressed(sent, true).map(Machine::without_idle_levels)
+    Machine::from_ids(&ids).addressed(sent).map(Machine::without_idle_levels)
 }
 
 fn slurm_of(addresses: &[&str], pattern: &str) -> Result<Machine, Contradiction> {
@@ -90,17 +90,14 @@ fn contradictions_are_reported() {
         "of rank 2 has different levels from those of other ranks"
     );
     let machine = Machine::from_ids(&[0, 1, 0]);
-    let error = machine.addressed([at("s1.a"), at("s1.b"), at("s2.a")].into_iter(), true);
+    let error = machine.addressed([at("s1.a"), at("s1.b"), at("s2.a")].into_iter());
     assert_eq!(error, Err(Contradiction::Differs(0, 2)));
     // A single node has nothing above, whatever the addresses.
     let node = Machine::one_node(2);
-    assert_eq!(node.addressed([at("s1.a"), at("s1.b")].into_iter(), true), Ok(node.clone()));
+    assert_eq!(node.addressed([at("s1.a"), at("s1.b")].into_iter()), Ok(node.clone()));
     assert_eq!(machine_of(&[ReportedAddress::Nothing; 3]).unwrap().names(), ["nodes"]);
     // The launch node's address, sent to all, but without levels.
     assert_eq!(machine_of(&[bare; 3]).unwrap().names(), ["nodes"]);
-    let told = [at("s1.a"), at("s2.a"), at("s1.a")];
-    let switches = Machine::from_ids(&[0, 1, 2]).addressed(told.into_iter(), false).unwrap();
-    assert_eq!(switches.above()[0].group_of[..], [0, 1, 0]);
 }
 
 #[test]

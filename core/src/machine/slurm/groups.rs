@@ -161,7 +161,7 @@ impl Network {
             }
         }
         let hosts = hosts.into_iter().map(|(host, (_, address))| (host, address)).collect();
-        Ok(NetworkMapFile { network_map: NetworkMap::Hosts(hosts), faults: self.faults })
+        Ok(NetworkMapFile { network_map: NetworkMap(hosts), faults: self.faults })
     }
 }
 
@@ -175,8 +175,8 @@ mod tests {
     fn levels(text: &str, hosts: &str) -> (Vec<(String, Vec<u32>)>, Vec<String>) {
         let NetworkMapFile { network_map, faults } = NetworkMapFile::read(text).unwrap().unwrap();
         let hosts: Vec<u64> = hosts.split(' ').map(host_number).collect();
-        let at = (0..).zip(&hosts).map(|(rank, host)| network_map.at(*host, Some(rank)));
-        let machine = Machine::from_ids(&hosts).addressed(at, network_map.is_distinct()).unwrap();
+        let at = hosts.iter().map(|host| network_map.at(*host));
+        let machine = Machine::from_ids(&hosts).addressed(at).unwrap();
         let machine = machine.without_idle_levels();
         let levels = machine.above().iter().map(|level| level.group_of.to_vec());
         (
@@ -222,28 +222,6 @@ SwitchName=s4 Switches=s[2-3]
         let (levels_of, _) =
             levels("RingName=r Nodes=n[01-08]\nRingName=q Nodes=n[09-16]\n", "n01 n02 n16");
         assert_eq!(levels_of, [("rings".into(), vec![0, 0, 1])]);
-    }
-
-    #[test]
-    fn each_rank_has_the_coordinates_of_its_node() {
-        let text =
-            "# rank: group, switch, port\n0: 0 7 -1\n1: 0 7 3\n2: 1 7 -1\n\n3: 1 8 -1\n4: 1 7 0\n";
-        let (levels_of, faults) = levels(text, "a b c d e");
-        assert_eq!(faults, [""; 0]);
-        assert_eq!(
-            levels_of,
-            [("groups".into(), vec![0, 0, 1, 1, 1]), ("switches".into(), vec![0, 0, 1, 2, 1])]
-        );
-        let (levels_of, faults) =
-            levels("head\n0: 0 7 0\n1: 0 8\n1: 0 8 0\n2: 0 8 0\n2: 0 7 1\n", "a b c");
-        assert_eq!(levels_of, [("switches".into(), vec![0, 1, 1])]);
-        assert_eq!(
-            faults,
-            [
-                "line 3 of the file: '1: 0 8' is not a rank with its group, its switch and its port",
-                "line 6 of the file: rank 2 has different coordinates above",
-            ]
-        );
     }
 
     #[test]
@@ -311,7 +289,7 @@ SwitchName=s4 Switches=s[2-3]
 
     #[test]
     fn other_files_are_places_of_ranks() {
-        for text in ["", "n1 n1 n2", "s1/n1\ns1/n2\n", "# a\n", "0: 1 2 3", "a:\nb:\n"] {
+        for text in ["", "n1 n1 n2", "s1/n1\ns1/n2\n", "# a\n", "a:\nb:\n"] {
             assert_eq!(NetworkMapFile::read(text), None, "{text}");
         }
     }
