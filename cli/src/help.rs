@@ -76,8 +76,8 @@ Exit status:
 
 pub(crate) const SHOW: &str = "\
 Examples:
-  cartograph show report.json --svg report.svg
-  cartograph show run.traffic
+  cartograph show report.json
+  cartograph show run.traffic --svg run.svg
   cartograph show run.traffic --json
 
 Exit status:

@@ -51,7 +51,7 @@ fn edges(record: &Record) -> Option<(i64, i64)> {
 
 /// The fraction of the edges that reordering would save.
 fn gain((now, then): (i64, i64)) -> f64 {
-    if now <= 0 { 0.0 } else { (now - then) as f64 / now as f64 }
+    if now <= 0 { 0.0 } else { (now as f64 - then as f64) / now as f64 }
 }
 
 /// Prints the jobs with reports in a directory that would save at least a percentage of the busiest node's edges.

@@ -263,7 +263,7 @@ fn draw(recording: &Recording) -> Result<String> {
     let legend = format!("In {unit}. Row: sending {what}. Column: receiving {what}.");
     let figure = Figure::matrix(&title, &legend, &matrix)
         .ok_or_else(|| Failure::new(format!("{count} nodes are too many to be drawn")))?;
-    Ok(draw::sheet(vec![figure]))
+    Ok(draw::sheet(figure))
 }
 
 #[cfg(test)]

@@ -65,8 +65,8 @@ mod tests {
             format!(
                 r#"{{"schema": 1, "cartograph": "0.1.0", "job": null, "topologies": [{{"function": "{function}", "count": 1,
                 "topology": {{"kind": "cart", "dims": [8], "periodic": [false], "weights": null}}, "comm_size": 8,
-                "reorder": "asked", "nodes": null, "kept": {kept}, "effect": null, "mapping_seconds": 0, "seconds": 0,
-                "places": null, "traffic": null}}], "not_recorded": 0, "warnings": []}}"#
+                "reorder": "asked", "nodes": null, "kept": {kept}, "effect": null, "mapping_seconds": 0, "seconds": 0}}],
+                "not_recorded": 0, "warnings": []}}"#
             )
         };
         let kept = r#"{"code": "one_node", "text": "one node"}"#;

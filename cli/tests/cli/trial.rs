@@ -23,7 +23,7 @@ if [ "$CARTOGRAPH_REPORT" ]; then
     cat >"$CARTOGRAPH_REPORT" <<END
 {"schema":1,"cartograph":"0.1.0","job":null,"topologies":[{"function":"MPI_Cart_create","count":1,
 "topology":{"kind":"cart","dims":[8],"periodic":[false],"weights":null},"comm_size":8,"reorder":"asked","nodes":null,
-"kept":$kept,"effect":null,"mapping_seconds":0,"seconds":0,"places":null,"traffic":null}],"not_recorded":0,"warnings":[]}
+"kept":$kept,"effect":null,"mapping_seconds":0,"seconds":0}],"not_recorded":0,"warnings":[]}
 END
 fi
 "#;

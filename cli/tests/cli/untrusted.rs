@@ -20,7 +20,6 @@ fn an_invalid_recording_is_reported_in_one_line() {
     plan("--dims 2x4").fails(2, "cannot be used with");
     plan("--rankfile pbs").fails(2, "cray");
     cartograph("plan --nodes 2 --ppn 4 --traffic /nowhere").fails(1, "/nowhere cannot be read");
-    cartograph("show --topology 1").arg(&traffic).fails(2, "--topology");
 
     let part = traffic.join("2.jsonl");
     let text = fs::read_to_string(&part).unwrap();

@@ -11,7 +11,6 @@ use super::check::Rule;
 use super::comm::Comm;
 use super::decision::ReorderDecision;
 use super::history::{Decided, Identities, Made, Order};
-use super::node_traffic::NodeTraffic;
 use super::planned::Shape;
 use super::reason::Reason;
 use super::survey::{Survey, order_of_new_ranks};
@@ -32,8 +31,6 @@ pub struct Placement {
     pub kept: Option<Reason>,
     /// True if the plan was applied although the program passed `reorder = 0`.
     pub forced: bool,
-    /// The weights of the graph's edges from node to node, if there are not too many nodes.
-    pub traffic: Option<NodeTraffic>,
     /// A summary of the new topology, even if rank 0 itself is left out.
     pub summary: TopologySummary,
     /// The seconds that planning took.
@@ -153,9 +150,8 @@ impl RootPlan {
         // Random reordering ignores the nodes of processes.
         let anywhere = decision.scramble.then(|| Machine::one_node(size as usize));
         let used = machine.as_deref().or(anywhere.as_ref());
-        let planned = used.and_then(|machine| {
-            shape.plan(advisor, machine, &options, earlier.as_ref(), decision.reporting)
-        });
+        let planned =
+            used.and_then(|machine| shape.plan(advisor, machine, &options, earlier.as_ref()));
         let why = || match (stays_in_place, &planned) {
             (true, _) => Some(Reason::InPlace),
             (false, Some(planned)) => planned.reason_to_keep(machine.as_deref()),
@@ -163,18 +159,16 @@ impl RootPlan {
             (false, None) => Some(Reason::NoLayout),
         };
         let kept = decision.kept.or_else(why);
-        let mut decided = None;
-        let (mut plan, mut traffic) = (None, None);
+        let (mut decided, mut plan) = (None, None);
         if let Some(planned) = planned {
             let old_rank = planned.plan.old_rank.as_deref().filter(|_| !stays_in_place);
             decided = planned.grid.map(|grid| Decided { grid, old_rank: old_rank.map(Into::into) });
-            (plan, traffic) = (Some(planned.plan), planned.traffic);
+            plan = Some(planned.plan);
         }
         let forced = decision.forced && kept.is_none();
         let seconds = started.elapsed().as_secs_f64();
         let (summary, broken) = (shape.summary(), broken.clone());
-        let placement =
-            Placement { machine, plan, kept, forced, traffic, summary, seconds, broken };
+        let placement = Placement { machine, plan, kept, forced, summary, seconds, broken };
         let old_rank = placement.applied();
         let new_order = known.zip(old_rank).map(|(known, old_rank)| known.new_order(old_rank));
         Self { placement, decided, old_order, new_order }

@@ -23,7 +23,6 @@ mod faults;
 #[path = "tests/fuzz.rs"]
 pub mod fuzz;
 pub mod history;
-mod node_traffic;
 mod planned;
 pub mod policy;
 mod reason;
@@ -38,5 +37,4 @@ mod watcher;
 pub use advisor::{Advisor, MachineKnowledge};
 pub use comm::{Comm, keep};
 pub use error::Error;
-pub use node_traffic::NodeTraffic;
 pub use reason::Reason;

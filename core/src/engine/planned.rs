@@ -3,7 +3,6 @@
 use super::advisor::Advisor;
 use super::comm::Comm;
 use super::history::Decided;
-use super::node_traffic::NodeTraffic;
 use super::reason::Reason;
 use crate::machine::Machine;
 use crate::mapping::{Csr, Grid, Options, Plan, follow_cart, last_plan};
@@ -66,7 +65,6 @@ impl Shape<'_> {
         machine: &Machine,
         options: &Options,
         earlier: Option<&Decided>,
-        reporting: bool,
     ) -> Option<PlannedMapping> {
         let graph = match self {
             Self::Cart { grid, weights, .. } => {
@@ -81,30 +79,24 @@ impl Shape<'_> {
             }
         };
         let weighed = advisor.weighed(graph);
-        Some(PlannedMapping::of_graph(&weighed, machine, options, reporting))
+        Some(PlannedMapping::of_graph(&weighed, machine, options))
     }
 }
 
 /// The plan of rank 0.
 pub(super) struct PlannedMapping {
     pub(super) plan: Plan,
-    pub(super) traffic: Option<NodeTraffic>,
     /// The grid of the plan, if it is for one.
     pub(super) grid: Option<Grid>,
     /// True if the plan is that of an earlier grid.
     pub(super) follows: bool,
 }
 
-/// With more nodes, no picture shows the traffic between them.
-const MOST_DRAWN_NODES: usize = 256;
-
 impl PlannedMapping {
     /// A plan for a graph.
-    fn of_graph(graph: &Csr, machine: &Machine, options: &Options, reporting: bool) -> Self {
+    fn of_graph(graph: &Csr, machine: &Machine, options: &Options) -> Self {
         let plan = last_plan::plan_graph(graph, machine, options);
-        let drawn = reporting && machine.node_sizes().len() <= MOST_DRAWN_NODES;
-        let traffic = drawn.then(|| NodeTraffic::new(graph, machine, &plan));
-        Self { plan, traffic, grid: None, follows: false }
+        Self { plan, grid: None, follows: false }
     }
 
     /// A plan for a grid: the decision about an earlier grid of these sides on the same processes applies to this one.
@@ -127,7 +119,7 @@ impl PlannedMapping {
             (Some(plan), _) => (plan, false),
             (None, None) => unreachable!("a plan that follows no other is as it is"),
         };
-        Self { plan, traffic: None, grid: Some(grid), follows }
+        Self { plan, grid: Some(grid), follows }
     }
 
     /// Why it keeps all ranks; `None` if it reorders them. `machine` is known unless ranks are reordered at random.

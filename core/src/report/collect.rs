@@ -7,38 +7,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::json::{Document, Job, Warning};
 use super::record::Record;
 
-/// The limits of the collection.
-#[derive(Debug, Clone, Copy)]
-struct Room {
-    /// The number of different records; further ones are only counted.
-    records: usize,
-    /// The number of different warnings.
-    warnings: usize,
-    /// The number of numbers for pictures, over all records.
-    drawn: usize,
-}
+/// The most different records of a process, whose memory must not grow with use; further ones are only counted.
+const MOST_RECORDS: usize = 1000;
 
-impl Room {
-    /// Limits for a process, whose memory must not grow with use.
-    const OF_PROCESS: Self = Self { records: 1000, warnings: 100, drawn: 1 << 20 };
-    const ENDLESS: Self = Self { records: usize::MAX, warnings: usize::MAX, drawn: usize::MAX };
-}
+/// The most different warnings.
+const MOST_WARNINGS: usize = 100;
 
 /// Collects topologies and warnings. Any thread may add to it. Memory is bounded, however many topologies a program
 /// creates: equal records are stored once, with a count.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Report {
     collected: Mutex<Collected>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Collected {
     document: Document,
     /// Records by a hash of their content.
     known: HashMap<u64, usize>,
     hasher: RandomState,
-    drawn: usize,
-    room: Room,
     /// The number of additions.
     added: u64,
     written: WrittenText,
@@ -52,12 +39,6 @@ struct WrittenText {
     records: Vec<u64>,
     /// The number of times that each warning occurred.
     warnings: Vec<u64>,
-}
-
-impl Default for Report {
-    fn default() -> Self {
-        Self { collected: Mutex::new(Collected::new(Room::OF_PROCESS)) }
-    }
 }
 
 impl Report {
@@ -87,7 +68,7 @@ impl Report {
     /// Adds a warning to the user; equal texts are stored once. The result is as for [`add`](Self::add).
     pub fn warn(&self, text: impl Into<String>) -> bool {
         let mut collected = self.collected();
-        let is_new = collected.warn(Warning { text: text.into(), count: 1 });
+        let is_new = collected.warn(text.into());
         collected.is_due(is_new)
     }
 
@@ -111,44 +92,15 @@ impl Report {
         self.collected().document.json()
     }
 
-    /// The report in JSON in at most about `most` bytes, without the data for pictures.
+    /// The report in JSON in at most about `most` bytes.
     pub fn short_json(&self, most: usize) -> String {
         self.collected().document.clone().shortened(most)
     }
 }
 
-impl Document {
-    /// The reports of several processes, merged. Equal records become one with a count.
-    pub fn merged(parts: impl IntoIterator<Item = Self>) -> Self {
-        let mut merged = Collected::new(Room::ENDLESS);
-        for part in parts {
-            match (&mut merged.document.job, part.job) {
-                (Some(job), Some(other)) => job.nodes = job.nodes.take().or(other.nodes),
-                (job, other) => *job = job.take().or(other),
-            }
-            merged.document.not_recorded += part.not_recorded;
-            part.topologies.into_iter().for_each(|record| _ = merged.add(record));
-            part.warnings.into_iter().for_each(|warning| _ = merged.warn(warning));
-        }
-        merged.document
-    }
-}
-
 impl Collected {
-    fn new(room: Room) -> Self {
-        Self {
-            document: Document::default(),
-            known: HashMap::new(),
-            hasher: RandomState::new(),
-            drawn: 0,
-            room,
-            added: 0,
-            written: WrittenText::default(),
-        }
-    }
-
     /// Adds a record; true if its kind is new.
-    fn add(&mut self, mut record: Record) -> bool {
+    fn add(&mut self, record: Record) -> bool {
         let records = &mut self.document.topologies;
         let hash = self.hasher.hash_one(record.dedup_key());
         if let Some(known) = self.known.get(&hash).map(|at| &mut records[*at])
@@ -159,29 +111,25 @@ impl Collected {
             known.seconds += record.seconds;
             return false;
         }
-        if records.len() >= self.room.records {
+        if records.len() >= MOST_RECORDS {
             self.document.not_recorded += record.count;
             return false;
         }
-        if self.drawn.saturating_add(record.drawn()) > self.room.drawn {
-            (record.places, record.traffic) = (None, None);
-        }
-        self.drawn += record.drawn();
         self.known.insert(hash, records.len());
         records.push(record);
         true
     }
 
     /// The result is as for [`add`](Self::add).
-    fn warn(&mut self, warning: Warning) -> bool {
+    fn warn(&mut self, text: String) -> bool {
         let warnings = &mut self.document.warnings;
-        if let Some(known) = warnings.iter_mut().find(|known| known.text == warning.text) {
-            known.count += warning.count;
+        if let Some(known) = warnings.iter_mut().find(|known| known.text == text) {
+            known.count += 1;
             return false;
         }
-        let has_room = warnings.len() < self.room.warnings;
+        let has_room = warnings.len() < MOST_WARNINGS;
         if has_room {
-            warnings.push(warning);
+            warnings.push(Warning { text, count: 1 });
         }
         has_room
     }
@@ -228,8 +176,6 @@ impl Collected {
 mod tests {
     use super::*;
     use crate::engine::Reason;
-    use crate::machine::Machine;
-    use crate::mapping::{Distances, Grid, Plan};
     use crate::report::record::ReorderOrigin;
     use crate::topology::Cart;
 
@@ -255,14 +201,14 @@ mod tests {
             report.warn(format!("warning {}", i % 200));
         }
         let document = &report.collected().document;
-        assert_eq!(document.topologies.len(), Room::OF_PROCESS.records);
-        assert_eq!(document.not_recorded, 5_000 + 2 - Room::OF_PROCESS.records as u64);
+        assert_eq!(document.topologies.len(), MOST_RECORDS);
+        assert_eq!(document.not_recorded, 5_000 + 2 - MOST_RECORDS as u64);
         let first = &document.topologies[0];
         assert_eq!(
             (first.count, first.mapping_seconds, first.seconds),
             (50_000, 12_500.0, 25_000.0)
         );
-        assert_eq!(document.warnings.len(), Room::OF_PROCESS.warnings);
+        assert_eq!(document.warnings.len(), MOST_WARNINGS);
         assert_eq!(document.warnings[0].count, 5);
     }
 
@@ -300,48 +246,6 @@ warning: careful (2 times)
     }
 
     #[test]
-    fn parts_are_combined() {
-        let part = |sides: &[i32], nodes: Option<&Machine>| {
-            let report = Report::new();
-            let nodes = nodes.map(Into::into);
-            let mpi = "some MPI".into();
-            report.job(Job { mpi, processes: 8, rank: sides[0], nodes, ..Job::default() });
-            sides.iter().for_each(|side| _ = report.add(plain(*side)));
-            report.warn("careful");
-            Document::read(&report.json()).unwrap()
-        };
-        let machine = Machine::blocks(&[4, 4]);
-        let merged = Document::merged([part(&[2, 3], None), part(&[4, 3], Some(&machine))]);
-        let job = merged.job.as_ref().unwrap();
-        assert_eq!((job.rank, &job.nodes), (2, &Some((&machine).into())));
-        let counts: Vec<u64> = merged.topologies.iter().map(|record| record.count).collect();
-        assert_eq!((counts, merged.warnings[0].count), (vec![1, 2, 1], 2));
-        let many = Document::merged((0..20).map(|i| part(&[10 + i, 40 + i], None)));
-        assert_eq!(many.topologies.len(), 40);
-    }
-
-    #[test]
-    fn pictures_are_dropped_when_there_are_too_many() {
-        let report = Report::new();
-        let sides = [200_000, 200_001, 200_002];
-        for side in sides {
-            let machine = Machine::blocks(&[side as usize; 2]);
-            let plan =
-                Plan::identity(&Grid::from(&grid(side)), &machine, &Distances::default(), |_| 0);
-            report.add(Record::planned(
-                "MPI_Cart_create",
-                &grid(side),
-                ReorderOrigin::Asked,
-                &machine,
-                &plan,
-            ));
-        }
-        let records = &report.collected().document.topologies;
-        let drawn: Vec<bool> = records.iter().map(|record| record.places.is_some()).collect();
-        assert_eq!(drawn, [true, true, false]);
-    }
-
-    #[test]
     fn short_reports_are_short() {
         let report = Report::new();
         (0..900).for_each(|side| _ = report.add(plain(2 + side)));
@@ -351,11 +255,7 @@ warning: careful (2 times)
         let document = Document::read(&short).unwrap();
         assert!(!document.topologies.is_empty());
         assert_eq!(document.topologies.len() as u64 + document.not_recorded, 900);
-        assert_eq!(report.short_json(1 << 20), {
-            let mut whole = Document::read(&report.json()).unwrap();
-            whole.topologies.iter_mut().for_each(|record| record.places = None);
-            whole.json()
-        });
+        assert_eq!(report.short_json(1 << 20), report.json());
     }
 
     #[test]

@@ -15,19 +15,9 @@ use crate::mapping::{Cost, Plan};
 pub struct NodeSizes(Vec<(usize, usize)>);
 
 impl NodeSizes {
-    /// The runs: the number of nodes, and the processes of each.
-    pub(super) fn runs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.0.iter().copied()
-    }
-
     /// The number of nodes.
     pub fn nodes(&self) -> usize {
-        self.0.iter().map(|(nodes, _)| nodes).sum()
-    }
-
-    /// The number of processes.
-    pub fn ranks(&self) -> usize {
-        self.0.iter().map(|(nodes, size)| nodes * size).sum()
+        self.0.iter().fold(0, |all: usize, (nodes, _)| all.saturating_add(*nodes))
     }
 }
 

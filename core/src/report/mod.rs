@@ -4,7 +4,6 @@
 //! Constructors [add](Report::add) a [`Record`] for each topology, and write [the new ones](Report::news) as text, or
 //! the [JSON](Report::json), to the requested place.
 
-mod check;
 pub mod collect;
 pub mod effect;
 pub mod json;
@@ -20,7 +19,7 @@ pub use collect::Report;
 pub use effect::{Effect, LevelEffect, NodeSizes, WeightedEffect};
 pub use json::{Document, Job};
 pub use origin::Origin;
-pub use places::{Placements, VertexPlacement};
+pub use places::VertexPlacement;
 pub use record::{Record, ReorderOrigin};
 pub use text::{AtLeast, Change};
 pub use warning::{foreign_launcher, launched, short_periodic_sides};

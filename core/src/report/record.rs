@@ -6,8 +6,7 @@ use std::hash::Hash;
 use serde::{Deserialize, Serialize};
 
 use super::effect::{Effect, NodeSizes};
-use super::places::Placements;
-use crate::engine::{NodeTraffic, Reason};
+use crate::engine::Reason;
 use crate::machine::Machine;
 use crate::mapping::Plan;
 use crate::topology::TopologySummary;
@@ -47,10 +46,6 @@ pub struct Record {
     pub mapping_seconds: f64,
     /// The seconds in the constructor, summed over all of them.
     pub seconds: f64,
-    /// The places of the processes of the first of them, unless there are too many.
-    pub places: Option<Placements>,
-    /// The traffic between nodes in the first of them, for graphs on a moderate number of nodes.
-    pub traffic: Option<NodeTraffic>,
     /// True if nonblocking and persistent neighborhood collectives are the host's native ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_graph: bool,
@@ -76,8 +71,6 @@ impl Record {
             effect: None,
             mapping_seconds: 0.0,
             seconds: 0.0,
-            places: None,
-            traffic: None,
             host_graph: false,
         }
     }
@@ -104,26 +97,13 @@ impl Record {
         let why = if nodes.nodes() == 1 { Reason::OneNode } else { Reason::NothingToGain };
         let kept = plan.old_rank.is_none().then_some(why);
         let record = Self::new(function, topology, machine.ranks() as i32, reorder, Reason::Off);
-        Self {
-            nodes: Some(nodes),
-            kept,
-            effect: Some(Effect::of(machine, plan)),
-            places: Some(Placements::of(machine, plan)),
-            ..record
-        }
+        Self { nodes: Some(nodes), kept, effect: Some(Effect::of(machine, plan)), ..record }
     }
 
     /// The record with the reason why every process kept its rank. The effect remains that of the plan.
     #[must_use]
     pub fn kept(mut self, why: Reason) -> Self {
         self.kept = Some(why);
-        self
-    }
-
-    /// The record with the traffic between nodes, for graphs, which have no other picture.
-    #[must_use]
-    pub fn traffic(mut self, traffic: NodeTraffic) -> Self {
-        self.traffic = Some(traffic);
         self
     }
 
@@ -144,24 +124,17 @@ impl Record {
     /// The number of processes of the new communicator.
     pub fn vertices(&self) -> usize {
         match &self.topology {
-            TopologySummary::Cart { dims, .. } => dims.iter().map(|side| *side as usize).product(),
+            TopologySummary::Cart { dims, .. } => {
+                dims.iter().fold(1, |cells: usize, side| cells.saturating_mul(*side as usize))
+            }
             TopologySummary::Graph { nnodes, .. } => *nnodes as usize,
             TopologySummary::DistGraph { .. } => self.comm_size as usize,
         }
     }
 
-    /// The key for equal records: everything except times and pictures. Records with equal keys are shown as one.
+    /// The key for equal records: everything except times. Records with equal keys are shown as one.
     pub(super) fn dedup_key(&self) -> impl Hash + Eq + '_ {
         let same = (&self.function, &self.topology, self.comm_size, self.reorder);
         (same, &self.nodes, &self.kept, &self.effect, self.host_graph)
-    }
-
-    /// The number of numbers that the record stores for pictures.
-    pub(super) fn drawn(&self) -> usize {
-        let places = self.places.as_ref().map_or(0, |places| {
-            let levels = 1 + places.above.len() + places.below.len();
-            levels * places.node_of.len() + places.old_rank.as_ref().map_or(0, Vec::len)
-        });
-        places + self.traffic.as_ref().map_or(0, |traffic| 2 * traffic.before.len().pow(2))
     }
 }

@@ -36,7 +36,7 @@ impl fmt::Display for Change {
         }
         write!(f, "{before} -> {after}")?;
         if before > 0 {
-            write!(f, " ({:+.0} %)", (after - before) as f64 * 100.0 / before as f64)?;
+            write!(f, " ({:+.0} %)", (after as f64 - before as f64) * 100.0 / before as f64)?;
         }
         Ok(())
     }
@@ -207,7 +207,7 @@ impl Record {
 
 /// True if the busiest node has at least 1.5 times as many edges before as after.
 fn gains_much(before: Cost, after: Cost) -> bool {
-    2 * before.max_node_edges >= 3 * after.max_node_edges
+    2.0 * before.max_node_edges as f64 >= 3.0 * after.max_node_edges as f64
 }
 
 impl Record {

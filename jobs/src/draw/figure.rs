@@ -258,31 +258,22 @@ impl Caption {
     }
 }
 
-/// Figures below each other, as the text of an SVG file.
-pub fn sheet(figures: Vec<Figure>) -> String {
-    let width = figures.iter().map(|figure| figure.width).fold(0.0, f64::max);
-    let height: f64 = figures.iter().map(|figure| figure.height).sum();
+/// A figure as the text of an SVG file.
+pub fn sheet(figure: Figure) -> String {
+    let Figure { group, width, height, words: [title, description] } = figure;
     let (width, height) = (width.ceil(), height.ceil());
-    let all = |of: usize| {
-        figures.iter().map(|figure| &figure.words[of][..]).collect::<Vec<_>>().join("\n")
-    };
     let paper = Rectangle::new().set("width", width).set("height", height).set("fill", "white");
-    let mut document = Document::new()
+    let document = Document::new()
         .set("width", width)
         .set("height", height)
         .set("viewBox", (0, 0, width, height))
         .set("role", "img")
         .set("font-family", "sans-serif")
-        .add(Title::new(all(0)))
-        .add(Description::new().add(Words::new(all(1))))
+        .add(Title::new(title))
+        .add(Description::new().add(Words::new(description)))
         .add(Style::new(STYLE))
-        .add(paper.set("class", "paper"));
-    let mut y = 0.0;
-    for figure in figures {
-        document =
-            document.add(figure.group.set("transform", format!("translate(0 {})", round(y))));
-        y += figure.height;
-    }
+        .add(paper.set("class", "paper"))
+        .add(group);
     document.to_string()
 }
 

@@ -14,7 +14,6 @@ use cartograph_core::topology::BoxShape;
 use cartograph_shim::elf::{self, Library};
 use cartograph_traffic::{Call, Recording, Scale, host_name, is_host_name};
 
-use crate::draw;
 use crate::learn::{Build, Conditions, Entry, Guess, Past, Placement, Rule, Scaling, Seen, gain};
 
 /// A layout as users write it, and other settings: two bytes for the number of ranks, a line, and the text of the file
@@ -158,18 +157,12 @@ pub fn entry(data: &[u8]) {
     entry.add(Past { kind: noted.kind, ..run });
 }
 
-/// A report in JSON: a readable one can be printed, written again, and drawn.
+/// A report in JSON: a readable one can be printed and written again.
 pub fn report(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(document) = Document::read(&text) else { return };
     let _ = document.to_string();
     Document::read(&document.json()).expect("what was read can be written and read");
-    for record in &document.topologies {
-        if let Some(figure) = draw::of_record(record) {
-            draw::sheet(vec![figure]);
-        }
-    }
-    let _ = Document::merged([document.clone(), document]).to_string();
 }
 
 /// A program or library.

@@ -193,10 +193,7 @@ fn record(
     };
     match (&placement.machine, &placement.plan) {
         (Some(machine), Some(plan)) => {
-            let mut record = Record::planned(function, summary, reorder, machine, plan);
-            if let Some(traffic) = placement.traffic.clone() {
-                record = record.traffic(traffic);
-            }
+            let record = Record::planned(function, summary, reorder, machine, plan);
             match kept {
                 Some(kept) => record.kept(kept),
                 None => record,

@@ -106,7 +106,7 @@ class Recording:
 
 
 def read_report(path: PathLike) -> Report:
-    """Reads a JSON report, with the files of other processes (FILE.RANK)."""
+    """Reads a JSON report: the file of one process."""
     found = answer("show", "--json", os.fspath(path))
     job = found["job"]
     return Report(
