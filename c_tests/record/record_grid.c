@@ -1,7 +1,6 @@
 /* A grid with messages 16 times as long along the first dimension as along the second, and a ring with long
  * messages between every other pair; both with reorder = 1. The short messages of the ring also go along the
- * second dimension of the grid. Prints the order of both, the old ranks of their processes, and the new ranks from
- * MPI_Cart_map. */
+ * second dimension of the grid. Prints the order of both, the old ranks of their processes. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -59,9 +58,6 @@ int main(int argc, char **argv)
     exchange(ring, (rank + size - 1) % size, down, (rank + 1) % size, up);
     say("grid ", grid, old);
     say("ring ", ring, old);
-    int mapped = -1;
-    MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &mapped);
-    say("map ", MPI_COMM_WORLD, mapped);
     MPI_Finalize();
     return 0;
 }

@@ -44,7 +44,7 @@ Examples:
   mpiexec -n 64 cartograph exec --report ./app
   srun -n 64 cartograph exec --report=report.json ./app
   mpiexec -n 64 cartograph exec --record run.traffic ./app
-  mpiexec -n 64 cartograph exec --reorder on --traffic run.traffic ./app
+  mpiexec -n 64 cartograph exec --reorder on --weights 16,1 ./app
 
 Exit status:
   that of the program; 126 if it cannot be run, 127 if it is not found, 2 for wrong arguments";

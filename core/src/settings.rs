@@ -74,7 +74,6 @@ pub static ALL: [&dyn Known; 18] = [
     &STORE,
     &SITE_STORE,
     &RUN,
-    &TRAFFIC,
     &RECORD,
     &RECORD_LIMITED,
     &CLOCK,
@@ -176,15 +175,6 @@ pub static PAIRING: Setting<Option<Pairing>> = Setting {
     },
     default: || None,
     instead: (|| None, "ignored"),
-};
-
-/// A recording of the program.
-pub static TRAFFIC: Setting<()> = Setting {
-    names_file: always,
-    ..any(
-        "CARTOGRAPH_TRAFFIC",
-        "a recording whose bytes are the edge weights of grids and graphs; set by cartograph exec --traffic",
-    )
 };
 
 /// The directory of a recording.

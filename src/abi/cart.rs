@@ -284,7 +284,7 @@ pub(crate) unsafe fn cart_map(
     let (dims, periods) =
         unsafe { (input("dims", dims, ndims)?, flags("periods", periods, ndims)?) };
     let grid = Cart::new(dims, &periods, comm.size()?)?;
-    let weights = weights::unrecorded_weights(&comm, dims);
+    let weights = weights::weights(&comm, dims);
     let grid_of = (grid.size(), Some(dims));
     let found = map::new_rank(&comm, Function::CartCreate, grid_of, |machine, options| {
         last_plan::plan_grid(&Grid::of_cart(&grid, weights.as_deref()), machine, options)

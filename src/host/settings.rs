@@ -77,8 +77,6 @@ pub(crate) struct Settings {
     shape: Option<BoxShape>,
     /// `CARTOGRAPH_LEVEL_WEIGHTS`.
     distances: Distances,
-    /// `CARTOGRAPH_TRAFFIC`, as an absolute path.
-    pub(super) traffic: Option<PathBuf>,
     layout: Option<WrittenLayout>,
     /// The file of `CARTOGRAPH_LAYOUT`, if it has network addresses; read when needed.
     network_map: OnceLock<Option<WrittenNetworkMap>>,
@@ -138,7 +136,6 @@ impl Settings {
                 None
             }
         });
-        let traffic = set(settings::TRAFFIC.name).map(absolute);
         let network_map = OnceLock::new();
         Self {
             policy,
@@ -148,7 +145,6 @@ impl Settings {
             weights,
             shape,
             distances,
-            traffic,
             layout,
             network_map,
             report,
@@ -245,8 +241,7 @@ static START: OnceLock<PathBuf> = OnceLock::new();
 
 /// Stores the directory when this library is loaded, if a setting names a file.
 pub(super) fn note_start() {
-    let names_files =
-        [settings::REPORT.name, settings::LAYOUT.name, settings::TRAFFIC.name].map(env::var_os);
+    let names_files = [settings::REPORT.name, settings::LAYOUT.name].map(env::var_os);
     if names_files.iter().any(Option::is_some)
         && let Ok(start) = env::current_dir()
     {

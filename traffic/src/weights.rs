@@ -77,17 +77,11 @@ impl Recording {
         let unit = small.unwrap_or(least / 1000.0).max(largest / most as f64);
         Some(scaled(unit).map(|weight| weight.round() as i64).collect())
     }
-
-    /// The messages from one rank of `MPI_COMM_WORLD` to another.
-    pub fn sent(&self, from: u32, to: u32) -> Count {
-        let found = self.edges.binary_search_by_key(&(from, to), |edge| (edge.from, edge.to));
-        found.map_or(Count::default(), |at| self.edges[at].count)
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Count, Edge, Recording, Scale, Topology};
+    use crate::{Count, Recording, Scale, Topology};
 
     #[test]
     fn weights_are_bytes_unless_their_sum_is_too_large() {
@@ -130,14 +124,5 @@ mod tests {
         assert_eq!(recording.weights(&[2, 2], 1 << 31), Some(vec![1, 1]));
         recording.topologies[0].along = vec![Count::default(); 2];
         assert_eq!(recording.weights(&[2, 2], 1 << 31), None);
-    }
-
-    #[test]
-    fn bytes_sent_by_ranks_are_found() {
-        let count = Count { messages: 2, bytes: 20 };
-        let edges = vec![Edge { from: 0, to: 3, count }, Edge { from: 2, to: 1, count }];
-        let recording = Recording { edges, ..Recording::default() };
-        assert_eq!(recording.sent(2, 1), count);
-        assert_eq!(recording.sent(1, 2), Count::default());
     }
 }

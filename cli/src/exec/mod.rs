@@ -52,9 +52,6 @@ pub(crate) struct Arguments {
     /// A file with the CPUs of each rank, for cartograph run and tune
     #[arg(long, value_name = "FILE", hide = true)]
     cpus: Option<PathBuf>,
-    /// A recording of this program: use the recorded bytes as edge weights of its grids and graphs
-    #[arg(long, value_name = "DIR", conflicts_with = "record")]
-    traffic: Option<PathBuf>,
     /// Restrict to the library for this MPI: mpich, openmpi, or another that `cartograph info` lists; default: the
     /// MPI that a process loads
     #[arg(long, value_name = "NAME", value_parser = help::MPIS, hide_possible_values = true)]
@@ -139,11 +136,8 @@ fn become_program(
     if arguments.cpus.is_some() || has_library && may_move() {
         avoid_han(&mut command);
     }
-    let directories = [
-        ("CARTOGRAPH_RECORD", &arguments.record),
-        ("CARTOGRAPH_CLOCK", &arguments.clock),
-        ("CARTOGRAPH_TRAFFIC", &arguments.traffic),
-    ];
+    let directories =
+        [("CARTOGRAPH_RECORD", &arguments.record), ("CARTOGRAPH_CLOCK", &arguments.clock)];
     for (name, directory) in directories {
         directory.as_ref().map(|directory| command.env(name, absolute(directory)));
     }

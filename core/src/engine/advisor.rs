@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::comm::Comm;
 use super::history::{History, Identities};
 use crate::machine::Machine;
-use crate::mapping::Csr;
 
 /// What a process knows, without asking others, about the nodes of a communicator's processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,9 +43,6 @@ pub trait Advisor<C: Comm> {
     fn history(&self) -> &History;
     /// The weights of edges along each dimension of a grid of these sides, if they are known. Called only on rank 0.
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>>;
-    /// A graph whose weights are the traffic of a recorded run along its edges, if there was one. Called only on rank
-    /// 0.
-    fn weighed(&self, graph: Csr) -> Csr;
     /// True if this process wants native neighborhood collectives, on a distributed graph of the host, for a new
     /// communicator of `processes`, in which some process is or is not a neighbor of a process more than once.
     fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool;

@@ -150,8 +150,7 @@ impl RootPlan {
         // Random reordering ignores the nodes of processes.
         let anywhere = decision.scramble.then(|| Machine::one_node(size as usize));
         let used = machine.as_deref().or(anywhere.as_ref());
-        let planned =
-            used.and_then(|machine| shape.plan(advisor, machine, &options, earlier.as_ref()));
+        let planned = used.and_then(|machine| shape.plan(machine, &options, earlier.as_ref()));
         let why = || match (stays_in_place, &planned) {
             (true, _) => Some(Reason::InPlace),
             (false, Some(planned)) => planned.reason_to_keep(machine.as_deref()),

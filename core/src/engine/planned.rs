@@ -1,7 +1,5 @@
 //! The plan of rank 0 for a new topology.
 
-use super::advisor::Advisor;
-use super::comm::Comm;
 use super::history::Decided;
 use super::reason::Reason;
 use crate::machine::Machine;
@@ -59,9 +57,8 @@ impl Shape<'_> {
     }
 
     /// Plans a mapping; `None` if the graph is too large. On rank 0 only.
-    pub(super) fn plan<C: Comm>(
+    pub(super) fn plan(
         &self,
-        advisor: &impl Advisor<C>,
         machine: &Machine,
         options: &Options,
         earlier: Option<&Decided>,
@@ -78,8 +75,7 @@ impl Shape<'_> {
                 Csr::from_edges(*processes as usize, edges)
             }
         };
-        let weighed = advisor.weighed(graph);
-        Some(PlannedMapping::of_graph(&weighed, machine, options))
+        Some(PlannedMapping::of_graph(&graph, machine, options))
     }
 }
 

@@ -90,9 +90,8 @@ pub fn recording(data: &[u8]) {
     assert!(hosts.keys().all(|rank| rank < size));
     assert!(hosts.values().all(|host| is_host_name(&host.name)));
     assert!(hosts.len() + edges.len() + topologies.len() <= text.lines().count());
-    assert!(edges.is_sorted_by_key(|edge| (edge.from, edge.to)));
+    assert!(edges.is_sorted_by(|one, next| (one.from, one.to) < (next.from, next.to)));
     assert!(edges.iter().all(|edge| edge.from < *size && edge.to < *size));
-    assert!(edges.iter().all(|edge| recording.sent(edge.from, edge.to) == edge.count));
     let scale = Scale::of(edges.iter().map(|edge| edge.count.bytes));
     let mut weights = edges.iter().map(|edge| scale.weight(edge.count.bytes));
     let sum = weights.try_fold(0i64, |sum, weight| sum.checked_add(weight));

@@ -1,7 +1,6 @@
 //! Answers the questions of the engine's constructors about a communicator of the program.
 
 pub(super) mod history;
-mod traffic;
 pub(crate) mod weights;
 
 use std::sync::Arc;
@@ -10,7 +9,6 @@ use super::{HostComm, Result, attributes, machine, neighbor};
 use crate::engine::history::{History, Identities};
 use crate::engine::{Advisor, Comm, MachineKnowledge};
 use crate::machine::Machine;
-use crate::mapping::Csr;
 
 /// The advisor for this communicator.
 pub(crate) struct HostAdvisor<'a>(pub(crate) &'a HostComm);
@@ -43,10 +41,6 @@ impl Advisor<HostComm> for HostAdvisor<'_> {
 
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>> {
         weights::weights(self.0, dims)
-    }
-
-    fn weighed(&self, graph: Csr) -> Csr {
-        traffic::weighed(self.0, graph)
     }
 
     fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool {

@@ -35,6 +35,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let moved = agrees_weighed(&mut session, "5,4,3");
     session.check("some are moved", moved > 0);
 
+    let unequal = ["CARTOGRAPH_LAYOUT=4x2", "CARTOGRAPH_WEIGHTS=8,1", ON];
+    session.runs("dimensions of unequal weights", 8, &unequal, &program);
+
     // The figures of the report are those of the plan.
     let report = session.work("report.json");
     let setting = format!("CARTOGRAPH_REPORT={}", report.display());

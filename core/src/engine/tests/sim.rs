@@ -9,7 +9,6 @@ use super::comm::Comm;
 use super::error::Error;
 use super::history::{History, Identities};
 use crate::machine::Machine;
-use crate::mapping::Csr;
 
 /// The contribution of a process to a collective call, and the call's name.
 type Slot = Option<(&'static str, Box<dyn Any + Send>)>;
@@ -302,10 +301,6 @@ impl Advisor<Self> for Sim {
     fn weights(&self, _dims: &[i32]) -> Option<Vec<i64>> {
         assert_eq!(self.rank, 0, "only rank 0 is asked");
         None
-    }
-
-    fn weighed(&self, graph: Csr) -> Csr {
-        graph
     }
 
     #[cfg(not(test))]

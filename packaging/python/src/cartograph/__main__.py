@@ -8,7 +8,7 @@ import sys
 from ._tree import COMMAND, trust
 
 # Options of `cartograph exec` that are followed by a value.
-_VALUED = {"--record", "--traffic", "--mpi", "--layout", "--reorder", "--weights"}
+_VALUED = {"--record", "--mpi", "--layout", "--reorder", "--weights"}
 
 
 def with_interpreter(arguments: list[str]) -> list[str]:

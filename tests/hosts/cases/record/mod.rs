@@ -6,7 +6,6 @@ mod limited;
 mod parts;
 mod patterns;
 mod tools;
-mod weights;
 mod wrapped;
 
 use std::fs;
@@ -61,7 +60,6 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     recorder.fortran();
     if !recorder.session.host.shortened {
         recorder.existing_files_stay()?;
-        recorder.weights()?;
     }
     if recorder.session.host.checks_all {
         recorder.limited();

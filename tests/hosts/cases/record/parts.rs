@@ -95,12 +95,4 @@ impl Parts {
         }
         format!("\"messages\":{messages},\"bytes\":{bytes}")
     }
-
-    /// Writes a file for each rank.
-    pub(super) fn write(&self, directory: &Path) -> std::io::Result<()> {
-        fs::create_dir(directory)?;
-        self.0.iter().try_for_each(|(rank, lines)| {
-            fs::write(directory.join(format!("{rank}.jsonl")), lines.join("\n") + "\n")
-        })
-    }
 }

@@ -13,7 +13,6 @@ use crate::engine::history::{History, Identities};
 use crate::engine::sim::{self, Sim};
 use crate::engine::{Advisor, Comm, Error, MachineKnowledge};
 use crate::machine::Machine;
-use crate::mapping::Csr;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -207,10 +206,6 @@ impl Advisor<Self> for Recorded {
 
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>> {
         self.sim.weights(dims)
-    }
-
-    fn weighed(&self, graph: Csr) -> Csr {
-        self.sim.weighed(graph)
     }
 
     fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool {
