@@ -12,6 +12,14 @@ pub const fn mix(x: u64) -> u64 {
     x ^ x >> 31
 }
 
+/// A hash of bytes.
+pub fn digest(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let start = mix(bytes.len() as u64);
+    let all = words.iter().fold(start, |digest, word| mix(digest ^ u64::from_le_bytes(*word)));
+    rest.iter().fold(all, |digest, byte| mix(digest ^ u64::from(*byte)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -20,5 +28,11 @@ mod tests {
     fn numbers_equal_the_reference() {
         assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
         assert_eq!(mix(STEP), 0x6e78_9e6a_a1b9_65f4);
+    }
+
+    #[test]
+    fn texts_of_zeros_differ() {
+        let all: Vec<u64> = (0..20).map(|length| digest(&vec![0; length])).collect();
+        assert!((1..20).all(|at| !all[..at].contains(&all[at])), "{all:?}");
     }
 }

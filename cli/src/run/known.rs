@@ -124,19 +124,9 @@ fn table(entries: &[Entry]) -> String {
                 let (count, hours) = (runs(entry, kind.id) as u64, entry.hours_of_kind(kind.id));
                 text += &row(width, [&name, ""], count, best(entry, Some(kind.id)), hours);
             }
-            text += &by_nodes(&entry.times_by_nodes(kind.id));
         }
     }
     text
-}
-
-/// The speeds on several numbers of nodes, if there are several.
-fn by_nodes(times: &[(u32, f64)]) -> String {
-    let Some(((least, first), others)) = times.split_first() else { return String::new() };
-    let line = |(nodes, time): &(u32, f64)| {
-        format!("  default order on {nodes} nodes: {:.2}x the speed of {least}\n", first / time)
-    };
-    others.iter().map(line).collect()
 }
 
 fn row(
@@ -220,12 +210,5 @@ mod tests {
         assert!(!is_known(&entry));
         entry.totals.runs = 1;
         assert!(is_known(&entry));
-    }
-
-    #[test]
-    fn speeds_on_several_numbers_of_nodes_are_listed() {
-        assert_eq!(by_nodes(&[(2, 10.0)]), "");
-        let text = "  default order on 4 nodes: 1.25x the speed of 2\n  default order on 8 nodes: 0.50x the speed of 2\n";
-        assert_eq!(by_nodes(&[(2, 10.0), (4, 8.0), (8, 20.0)]), text);
     }
 }

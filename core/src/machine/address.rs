@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use cartograph_shim::splitmix::{digest, mix};
+
 use super::torus::{self, At};
 use super::{LevelKind, Machine};
 
@@ -45,27 +47,27 @@ impl Address {
     /// The address of a node in groups of these kinds and names, the outermost first. An empty name is no group: the
     /// node is then grouped only with those that share the next group inward.
     pub fn new(groups: &[(LevelKind, &str)], node: &str) -> Self {
-        let mut whole = Number::new();
+        let mut whole = 0;
         let mut kinds = 0;
         let mut names = [0; MOST_ABOVE];
         let levels = groups.len().min(MOST_ABOVE);
         let outer = groups.len() - levels;
-        let mut name = Number::new();
+        let mut name = 0;
         for (at, (kind, _)) in groups.iter().enumerate() {
             let inward = groups[at..].iter().map(|(_, name)| *name).chain([node]);
             // The depth distinguishes a nameless group from a named one.
             let named = inward.enumerate().find(|(_, name)| !name.is_empty());
             let (distance, text) = named.unwrap_or_default();
-            name.add(&[distance as u8]).add(text.as_bytes());
-            whole.add(&[*kind as u8, distance as u8]).add(text.as_bytes());
+            name = added(added(name, &[distance as u8]), text.as_bytes());
+            whole = added(added(whole, &[*kind as u8, distance as u8]), text.as_bytes());
             if let Some(level) = at.checked_sub(outer) {
                 kinds |= (*kind as u32) << (4 * level);
-                names[level] = name.folded();
-                name = Number::new();
+                names[level] = name as u32;
+                name = 0;
             }
         }
-        whole.add(node.as_bytes());
-        Self { levels: levels as u8, kinds, whole: whole.0, names, at: None }
+        whole = added(whole, node.as_bytes());
+        Self { levels: levels as u8, kinds, whole, names, at: None }
     }
 
     /// The kinds of the levels, the outermost first.
@@ -159,31 +161,15 @@ fn slurm(address: &str, pattern: &str) -> Option<Address> {
     Some(Address { at: place, ..Address::new(&groups, node) })
 }
 
-/// FNV-1a in 64 bits, of texts with an end mark.
-struct Number(u64);
-
-impl Number {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    fn add(&mut self, bytes: &[u8]) -> &mut Self {
-        // No byte of UTF-8 is 255, so it ends the text.
-        for byte in bytes.iter().chain(&[255]) {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        self
-    }
-
-    fn folded(&self) -> u32 {
-        (self.0 >> 32) as u32 ^ self.0 as u32
-    }
+/// A hash of a text after others.
+fn added(hash: u64, text: &[u8]) -> u64 {
+    mix(hash ^ digest(text))
 }
 
 /// A hash of a host's name up to the first dot: launchers and the kernel agree on that part.
 pub fn host_number(name: &str) -> u64 {
     let short = name.split('.').next().unwrap_or_default();
-    Number::new().add(short.as_bytes()).0
+    digest(short.as_bytes())
 }
 
 /// Why addresses are not used, as text that follows the name of their source.

@@ -8,13 +8,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use cartograph_core::launcher::variables;
+use cartograph_shim::splitmix::digest;
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{self, Result};
-use crate::learn::digest;
 
 /// The end of the name of the file that a process writes next to the lists if it could not take its own.
 const UNBOUND: &str = "unbound";

@@ -132,14 +132,6 @@ pub enum Unusable {
     Wrong(String),
 }
 
-/// A hash of a text or of a file's content.
-pub fn digest(bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let start = mix(bytes.len() as u64);
-    let all = words.iter().fold(start, |digest, word| mix(digest ^ u64::from_le_bytes(*word)));
-    rest.iter().fold(all, |digest, byte| mix(digest ^ u64::from(*byte)))
-}
-
 /// A hash of the nodes of ranks, regardless of their names, and of a build: equal for jobs of that build whose ranks share
 /// nodes in the same way.
 pub fn shape(node_of: &[u32], build: u64) -> u64 {

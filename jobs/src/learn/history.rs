@@ -1,7 +1,5 @@
 //! The runs of an entry as evidence: which of them may be compared.
 
-use std::collections::BTreeMap;
-
 use cartograph_shim::splitmix::mix;
 
 use super::entry::{Entry, Past};
@@ -75,18 +73,6 @@ impl Entry {
             runs.into_iter().map(move |run| Run { group: group(run.group), ..run })
         };
         shapes.into_iter().flat_map(on).collect()
-    }
-
-    /// The median times of a kind in the default order, by the number of nodes, where there are at least two runs; times
-    /// are per unit of work.
-    pub fn times_by_nodes(&self, kind: u32) -> Vec<(u32, f64)> {
-        let mut times: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        let is_of = |run: &&Past| run.kind == kind && run.order.is_empty() && !run.is_first;
-        for run in self.runs.iter().filter(is_of).filter(|run| run.nodes > 0) {
-            times.entry(run.nodes).or_default().push(run.seconds / run.units);
-        }
-        let known = times.into_iter().filter(|(_, times)| times.len() >= COMPARED);
-        known.filter_map(|(nodes, times)| Some((nodes, lower_median(&times)?))).collect()
     }
 
     /// The placements in which runs were completed.

@@ -23,7 +23,7 @@ mod windows;
 
 pub use devices::Devices;
 pub use elsewhere::{LEAST_PREDICTED, busiest};
-pub use entry::{Build, Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
+pub use entry::{Build, Entry, Past, SCHEMA, Totals, Unusable, shape};
 pub use evidence::{CLAIMED, NOTABLE, SHOWN, claimed, gain, is_compared, is_faster, median_times};
 pub use guess::{Guess, Noted, Seen};
 pub use history::Placement;

@@ -5,9 +5,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use cartograph_core::machine::Machine;
+use cartograph_shim::splitmix::digest;
 
 use super::arms::{Arm, Means};
-use crate::learn::{Traffic, digest};
+use crate::learn::Traffic;
 use crate::store::{FORECASTS, Store};
 
 /// The placements that `find` finds for a traffic on a machine, or as it found them in an earlier job.

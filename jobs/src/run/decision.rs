@@ -4,6 +4,8 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::time::{Duration, Instant};
 
+use cartograph_shim::splitmix::digest;
+
 use super::inputs::Inputs;
 use super::kept::{self, Kept, Rest};
 use super::learned::Lesson;
@@ -12,7 +14,7 @@ use super::surroundings::Surroundings;
 use super::with_relays::asked;
 use super::{choice, with_relays};
 use crate::launch::{Launch, Line, printed, program_word};
-use crate::learn::{Entry, Guess, Reason, digest};
+use crate::learn::{Entry, Guess, Reason};
 use crate::place::{Arm, Means, Start};
 use crate::processes::Ended;
 use crate::processes::foreground::JobEnd;

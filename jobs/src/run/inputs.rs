@@ -11,8 +11,8 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
 use cartograph_core::launcher::variables;
+use cartograph_shim::splitmix::digest;
 
-use crate::learn::digest;
 use crate::program::program_at;
 
 /// Of larger files, only the size and the time of the last change count.

@@ -9,10 +9,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use cartograph_core::launcher::variables;
+use cartograph_shim::splitmix::digest;
 use serde::{Deserialize, Serialize};
 
 use crate::launch::{Places, binding};
-use crate::learn::digest;
 use crate::program::find_program;
 use crate::store::{ALLOCATIONS, Store};
 

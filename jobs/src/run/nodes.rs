@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use cartograph_core::launcher::{Format, LauncherKind, Role};
 use cartograph_core::machine::Machine;
+use cartograph_shim::splitmix::digest;
 
 use super::kept::Kept;
 use super::learned::{Assumed, Lesson};
@@ -13,7 +14,6 @@ use super::surroundings::Surroundings;
 use crate::error;
 use crate::launch::binding::Binding;
 use crate::launch::{Launch, Line, Places, program_word};
-use crate::learn::digest;
 use crate::place::{Arm, Means, Placer, Start};
 use crate::processes::Question;
 use crate::program;

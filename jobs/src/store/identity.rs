@@ -9,8 +9,8 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use cartograph_shim::elf::build_id;
+use cartograph_shim::splitmix::digest;
 
-use crate::learn::digest;
 use crate::program::{find_program, is_wrapper, name};
 
 /// Commands that start a program in a container, and the subcommands before its image.

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use cartograph_core::launcher::named;
 use cartograph_core::machine::Machine;
+use cartograph_shim::splitmix::digest;
 use cartograph_traffic::printable;
 
 use super::identity::{Identity, LONGEST_NAME, Unidentified, numbered};
 use crate::launch::Launch;
-use crate::learn::{Build, digest, shape};
+use crate::learn::{Build, shape};
 use crate::program::{find_program, linked_mpi, program_at};
 
 /// The key of an entry: the program, its build, and the MPI.

@@ -88,15 +88,3 @@ fn hours_are_saved_only_if_compared_and_lost_at_once() {
     assert!(entry.runs.iter().all(|run| run.order.is_empty()));
     assert!(entry.hours().1 >= 2.0 + 3.0 * 2.0, "{:?}", entry.hours());
 }
-
-#[test]
-fn times_on_numbers_of_nodes_are_told_apart() {
-    let mut entry = entry();
-    for (order, nodes, seconds) in
-        [("", 2, 10.0), ("", 4, 5.0), ("", 4, 7.0), ("blocks", 4, 1.0), ("", 2, 12.0), ("", 8, 4.0)]
-    {
-        entry.add(Past { nodes, ..run(order, u64::from(nodes), seconds) });
-    }
-    assert_eq!(entry.times_by_nodes(0), [(2, 10.0), (4, 5.0)]);
-    assert!(entry.of_others().times_by_nodes(0).is_empty());
-}
