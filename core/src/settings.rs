@@ -62,7 +62,7 @@ pub trait Known: Sync {
 }
 
 /// All of them, those for users first.
-pub static ALL: [&dyn Known; 18] = [
+pub static ALL: [&dyn Known; 17] = [
     &REORDER,
     &REPORT,
     &WEIGHTS,

@@ -205,29 +205,8 @@ impl Solved {
     /// A graph's edges between nodes, before and after; `None` if there are too many nodes.
     fn matrices(&self, caption: &Caption, graph: &Csr) -> Option<Figure> {
         let nodes = self.machine.node_sizes().len();
-        let [before, after] = self.places().map(|places| between(graph, &places.nodes, nodes));
+        let [before, after] =
+            self.places().map(|places| traffic::between(graph, &places.nodes, nodes));
         Figure::matrices(caption, &before, &after)
-    }
-}
-
-/// The weights of a graph's edges from the node of the row to the node of the column.
-fn between(graph: &Csr, node_of: &[u32], nodes: usize) -> Vec<Vec<i64>> {
-    let mut matrix = vec![vec![0; nodes]; nodes];
-    for (vertex, node) in node_of.iter().enumerate() {
-        let row: &mut Vec<i64> = &mut matrix[*node as usize];
-        graph.for_each_edge(vertex, |to, weight| row[node_of[to] as usize] += weight);
-    }
-    matrix
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edges_count_from_row_to_column() {
-        let graph = Csr::from_edges(4, [(0, 1, 1), (0, 2, 5), (3, 0, 2)].into_iter());
-        assert_eq!(between(&graph, &[0, 0, 1, 1], 2), [[1, 5], [2, 0]]);
-        assert_eq!(between(&graph, &[0, 1, 0, 1], 2), [[5, 1], [2, 0]]);
     }
 }

@@ -16,7 +16,7 @@ use crate::output::{self, Failure, Result};
 pub(crate) use dims::better_dims;
 pub(crate) use forecast::table;
 pub(crate) use json::json;
-pub(crate) use show::{amount, show};
+pub(crate) use show::{amount, between, show};
 
 /// True if this is a recording, complete or not, rather than a report.
 pub(crate) fn is_recording(path: &Path) -> bool {

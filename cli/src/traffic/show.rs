@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 use std::path::Path;
 
 use cartograph_core::machine::Machine;
+use cartograph_core::mapping::Csr;
 use cartograph_core::report::NodeSizes;
 use cartograph_jobs::draw::{self, Figure};
 use cartograph_jobs::learn::Rule;
@@ -252,18 +253,24 @@ fn draw(recording: &Recording) -> Result<String> {
         (names.len(), machine.nodes().to_vec(), "node")
     };
     let (graph, unit) = graph(recording);
-    let mut matrix = vec![vec![0i64; count]; count];
-    for from in 0..size {
-        for (to, weight) in graph.edges(from) {
-            let cell = &mut matrix[group[from] as usize][group[to] as usize];
-            *cell = cell.saturating_add(weight);
-        }
-    }
+    let matrix = between(&graph, &group, count);
     let title = format!("{}: {}", recording.program, processes(recording.size as usize));
     let legend = format!("In {unit}. Row: sending {what}. Column: receiving {what}.");
     let figure = Figure::matrix(&title, &legend, &matrix)
         .ok_or_else(|| Failure::new(format!("{count} nodes are too many to be drawn")))?;
     Ok(draw::sheet(figure))
+}
+
+/// The weights of a graph's edges from the group of the row to the group of the column.
+pub(crate) fn between(graph: &Csr, group: &[u32], groups: usize) -> Vec<Vec<i64>> {
+    let mut matrix = vec![vec![0i64; groups]; groups];
+    for (from, row) in group.iter().enumerate() {
+        for (to, weight) in graph.edges(from) {
+            let cell = &mut matrix[*row as usize][group[to] as usize];
+            *cell = cell.saturating_add(weight);
+        }
+    }
+    matrix
 }
 
 #[cfg(test)]
@@ -295,5 +302,12 @@ mod tests {
         for (bytes, text) in known {
             assert_eq!(shown(bytes), text);
         }
+    }
+
+    #[test]
+    fn edges_count_from_row_to_column() {
+        let graph = Csr::from_edges(4, [(0, 1, 1), (0, 2, 5), (3, 0, 2)].into_iter());
+        assert_eq!(between(&graph, &[0, 0, 1, 1], 2), [[1, 5], [2, 0]]);
+        assert_eq!(between(&graph, &[0, 1, 0, 1], 2), [[5, 1], [2, 0]]);
     }
 }

@@ -75,7 +75,8 @@ impl Shape<'_> {
                 Csr::from_edges(*processes as usize, edges)
             }
         };
-        Some(PlannedMapping::of_graph(&graph, machine, options))
+        let plan = last_plan::plan_graph(&graph, machine, options);
+        Some(PlannedMapping { plan, grid: None, follows: false })
     }
 }
 
@@ -89,12 +90,6 @@ pub(super) struct PlannedMapping {
 }
 
 impl PlannedMapping {
-    /// A plan for a graph.
-    fn of_graph(graph: &Csr, machine: &Machine, options: &Options) -> Self {
-        let plan = last_plan::plan_graph(graph, machine, options);
-        Self { plan, grid: None, follows: false }
-    }
-
     /// A plan for a grid: the decision about an earlier grid of these sides on the same processes applies to this one.
     fn of_cart(
         grid: Grid,

@@ -116,18 +116,11 @@ impl Figure {
         Self::compose(caption, panels, legend, None)
     }
 
-    /// The traffic from each node (row) to each node (column), before and after. `None` if there is nothing to
-    /// draw, or too much, or the matrices are not square or differ in size.
+    /// The traffic from each node (row) to each node (column), before and after: square matrices of one size. `None` if
+    /// there is nothing to draw, or too much.
     pub fn matrices(caption: &Caption, before: &[Vec<i64>], after: &[Vec<i64>]) -> Option<Self> {
         let nodes = before.len();
-        let square = |matrix: &[Vec<i64>]| {
-            matrix.len() == nodes && matrix.iter().all(|row| row.len() == nodes)
-        };
-        if nodes == 0
-            || nodes.saturating_mul(nodes) > MOST_CELLS
-            || !square(before)
-            || !square(after)
-        {
+        if nodes == 0 || nodes.saturating_mul(nodes) > MOST_CELLS {
             return None;
         }
         let scale = matrix::Scale::of(before, after);
@@ -142,8 +135,7 @@ impl Figure {
     /// The traffic from each row to each column of one matrix. `None` as for [`matrices`](Self::matrices).
     pub fn matrix(title: &str, legend: &str, matrix: &[Vec<i64>]) -> Option<Self> {
         let count = matrix.len();
-        let square = matrix.iter().all(|row| row.len() == count);
-        if count == 0 || count.saturating_mul(count) > MOST_CELLS || !square {
+        if count == 0 || count.saturating_mul(count) > MOST_CELLS {
             return None;
         }
         let scale = matrix::Scale::of(matrix, matrix);

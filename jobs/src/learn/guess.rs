@@ -88,7 +88,7 @@ impl Entry {
         let is_known = !known.is_empty();
         let may_be = match &self.kinds[..] {
             _ if is_known => known,
-            // `cartograph tune`, and earlier versions, note no inputs.
+            // `cartograph tune` notes no inputs.
             [only] if only.digests.is_empty() || only.digests.len() >= SAME_KIND => vec![only],
             all if all.len() >= ALL_KINDS => all.iter().collect(),
             _ => Vec::new(),

@@ -33,13 +33,13 @@ impl Key {
         format!("{}-{:016x}-{:08x}", start_of_name(&self.program), self.build, self.mpi >> 32)
     }
 
-    /// The start and the end of the names of files about this program, between which names may have a build.
-    pub(super) fn ends(&self) -> [String; 2] {
-        let start = match start_of_name(&self.program) {
+    /// The start of the names of files about this program, whatever the build.
+    pub(super) fn start_of_entry(&self) -> String {
+        let name = match start_of_name(&self.program) {
             name if self.is_named => name,
             name => format!("{name}_{:016x}", self.build),
         };
-        [start, format!("-{:08x}", self.mpi >> 32)]
+        format!("{name}-{:08x}", self.mpi >> 32)
     }
 
     /// The build for an entry.

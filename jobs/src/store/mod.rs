@@ -69,12 +69,12 @@ pub(crate) struct UnderWay;
 
 /// The name of an entry's file.
 fn file(key: &Key, processes: u32) -> String {
-    format!("{}-{processes}{END}", key.ends().concat())
+    format!("{}-{processes}{END}", key.start_of_entry())
 }
 
 /// True if an entry's file is one of this program.
 fn is_of(key: &Key, name: &str) -> bool {
-    name.strip_prefix(&key.ends().concat()).is_some_and(|rest| rest.starts_with('-'))
+    name.strip_prefix(&key.start_of_entry()).is_some_and(|rest| rest.starts_with('-'))
 }
 
 impl Store {

@@ -3,7 +3,7 @@
 use super::grid::Grid;
 
 /// The largest weight for which sums over any grid fit.
-pub const MOST: i64 = 1 << 31;
+const MOST: i64 = 1 << 31;
 
 /// Reads the weights of this number of dimensions, such as "16,1,1".
 ///
