@@ -60,11 +60,12 @@ all: tool preload
 help:
 	@sed -n 's/^## //p' Makefile
 
-## make demo                        a Poisson solver in C and in Fortran, without and under Cartograph; with HOST=openmpi also jobs that learn
+## make demo [HOST=openmpi]         a Poisson solver in C and in Fortran, without and under Cartograph, and in jobs that learn
+demo: HOST := $(or $(HOST),openmpi)
 demo:
-	@scripts/setup.sh $(or $(HOST),mpich) $(if $(filter openmpi,$(HOST)),$(NETWORK))
-	@$(MAKE) -s --no-print-directory lib tool preload HOST=$(or $(HOST),mpich)
-	@scripts/demo.sh $(or $(HOST),mpich)
+	@scripts/setup.sh $(HOST) $(if $(filter openmpi,$(HOST)),$(NETWORK))
+	@$(MAKE) -s --no-print-directory lib tool preload HOST=$(HOST)
+	@scripts/demo.sh $(HOST)
 
 ## make test [HOST=]                everything, on all hosts or on one
 test:

@@ -149,7 +149,7 @@ lab-programs:
 	$(NODES) try "$(BUILT)"
 	@$(MAKE) -s --no-print-directory lab-results
 
-## make lab-jobs [BUILT=DIRECTORY] [HOST=openmpi5]  the same programs in six jobs with cartograph run and six without; needs root
+## make lab-jobs [BUILT=DIRECTORY] [HOST=openmpi5|mpich5]  the same programs in six jobs with cartograph run and six without; needs root
 lab-jobs: HOST := $(or $(HOST),openmpi)
 lab-jobs:
 	@scripts/setup.sh openmpi $(HOST) $(NETWORK) $(PROGRAMS)

@@ -112,6 +112,7 @@ impl Nodes {
         let options = format!("{options} --host {}", slots.join(","));
         match &*self.host.name {
             "openmpi5" => self.launcher_5(&options, processes),
+            "mpich5" => self.launcher_of_mpich(&options, processes),
             _ => self.launcher_on(&options, processes),
         }
     }
@@ -123,6 +124,20 @@ impl Nodes {
              --mca plm_rsh_agent /dev/shm/agent --mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include 10.77.0.0/24 \
              --mca btl_tcp_if_include 10.77.0.0/24 --mca btl self,vader,tcp --mca pml ob1 {options} -n {processes}",
             self.patience
+        )
+    }
+
+    /// The command line that starts processes of MPICH 5, whose options name the nodes; a program follows.
+    fn launcher_of_mpich(&self, options: &str, processes: u32) -> String {
+        let settings = self.host.settings.iter().filter(|setting| setting.starts_with("MPIR"));
+        let settings: String =
+            settings.map(|setting| format!(" -genv {}", setting.replace('=', " "))).collect();
+        format!(
+            "timeout -k 5 {} {} {processes} -launcher ssh -launcher-exec /dev/shm/agent -iface switch{settings} \
+             -genv MPIR_CVAR_CH4_NETMOD ofi -genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth0 {}",
+            self.patience,
+            self.host.launcher.join(" "),
+            options.replace("--host", "-hosts")
         )
     }
 

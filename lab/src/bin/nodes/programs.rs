@@ -20,7 +20,7 @@ use super::tables::{ALONE, BYTES, LEARNS, REORDERED, TUNED, TURN, TURN_REORDERED
 use super::{Outcome, carried, jobs, repetitions, sequences, setting, tables, tool};
 
 const RECORDED: &str = "recorded";
-/// The MPI for which the programs are built; jobs may run under Open MPI 5 as well.
+/// The MPI for which the programs are built; jobs may run under Open MPI 5 and MPICH 5 as well.
 pub(crate) const OPENMPI: &str = "openmpi";
 /// Seconds after which a run has failed.
 const PATIENCE: u32 = 120;
@@ -186,7 +186,10 @@ impl Run<'_> {
     fn tune(&mut self) -> Outcome {
         let at = self.at.display();
         let launcher = self.nodes.launcher("", self.case.processes);
-        let tune = format!("tune --seconds {PATIENCE} --rankfile {at}.tuned.ranks");
+        let mut tune = format!("tune --seconds {PATIENCE}");
+        if self.nodes.host.name == OPENMPI {
+            tune += &format!(" --rankfile {at}.tuned.ranks");
+        }
         // The jobs have another store, so that they do not start with this result.
         let mut command =
             command(&format!("env CARTOGRAPH_STORE={at}.tuned.store {} {tune}", self.tool));
@@ -207,9 +210,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The variant with the placement that Cartograph has found, if it has.
+    /// The variant with the placement that Cartograph has found, if it has. MPICH reads no rank files.
     fn tuned(&self) -> Option<&'static str> {
-        self.at.with_extension("tuned.ranks").exists().then_some(TUNED)
+        let found = self.all.word(&self.case.title, "found");
+        found.is_some_and(|found| found.ends_with("x faster")).then_some(TUNED)
     }
 }
 
