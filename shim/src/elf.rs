@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 
 use goblin::container::Ctx;
-use goblin::elf::dynamic::DT_NEEDED;
+use goblin::elf::dynamic::{DT_NEEDED, DT_SONAME};
 use goblin::elf::note::{NT_GNU_BUILD_ID, Note, NoteDataIterator};
 use goblin::elf::program_header::{PT_DYNAMIC, PT_INTERP, PT_NOTE};
 use goblin::elf::{Dynamic, Elf, ProgramHeader};
@@ -60,31 +60,56 @@ pub fn loader(bytes: &[u8]) -> Option<&str> {
     Some(text.trim_end_matches('\0'))
 }
 
-/// The names of the libraries that a program needs; `read` returns a number of bytes of its file from an offset on. Reads
-/// only its tables, since programs can be large.
-pub fn needed(read: impl Fn(u64, u64) -> Option<Vec<u8>>) -> Option<Vec<String>> {
-    /// The size of ELF's own header.
-    const HEADER: u64 = 64;
-    let header = Elf::parse_header(&read(0, HEADER)?).ok()?;
-    let ctx = Ctx::new(header.container().ok()?, header.endianness().ok()?);
-    let size = u64::from(header.e_phentsize) * u64::from(header.e_phnum);
-    let table = read(header.e_phoff, size)?;
-    let mut headers = ProgramHeader::parse(&table, 0, header.e_phnum.into(), ctx).ok()?;
-    let dynamic = headers.iter_mut().find(|header| header.p_type == PT_DYNAMIC)?;
-    let entries = read(dynamic.p_offset, dynamic.p_filesz)?;
-    // The entries are read from these bytes alone.
-    dynamic.p_offset = 0;
-    let dynamic = Dynamic::parse(&entries, &headers, ctx).ok()??;
-    let (start, size) = (dynamic.info.strtab, dynamic.info.strsz);
-    let strings = read(start.try_into().ok()?, size.try_into().ok()?)?;
-    Some(names(&dynamic, &strings).map(Into::into).collect())
+/// What the loader reads of a program or library: an MPI's library can have tens of MB, and each process of a job reads it.
+pub struct DynamicTables {
+    dynamic: Dynamic,
+    strings: Vec<u8>,
 }
 
-/// The names of needed libraries, in a table of strings of which only these are read: others are many, and each start of
-/// an MPI program reads several files.
-fn names<'a>(dynamic: &'a Dynamic, strings: &'a [u8]) -> impl Iterator<Item = &'a str> {
-    let needed = dynamic.dyns.iter().filter(|entry| entry.d_tag == DT_NEEDED);
-    needed.filter_map(|entry| {
+impl DynamicTables {
+    /// Reads the tables of a file, of which `read` returns a number of bytes from an offset on; `None` if it has none.
+    pub fn read(read: impl Fn(u64, u64) -> Option<Vec<u8>>) -> Option<Self> {
+        /// The size of ELF's own header.
+        const HEADER: u64 = 64;
+        let header = Elf::parse_header(&read(0, HEADER)?).ok()?;
+        let ctx = Ctx::new(header.container().ok()?, header.endianness().ok()?);
+        let size = u64::from(header.e_phentsize) * u64::from(header.e_phnum);
+        let table = read(header.e_phoff, size)?;
+        let mut headers = ProgramHeader::parse(&table, 0, header.e_phnum.into(), ctx).ok()?;
+        let dynamic = headers.iter_mut().find(|header| header.p_type == PT_DYNAMIC)?;
+        let entries = read(dynamic.p_offset, dynamic.p_filesz)?;
+        // The entries are read from these bytes alone.
+        dynamic.p_offset = 0;
+        let dynamic = Dynamic::parse(&entries, &headers, ctx).ok()??;
+        let (start, size) = (dynamic.info.strtab, dynamic.info.strsz);
+        let strings = read(start.try_into().ok()?, size.try_into().ok()?)?;
+        Some(Self { dynamic, strings })
+    }
+
+    /// The names of the libraries that it needs.
+    pub fn needed(&self) -> Vec<String> {
+        names(&self.dynamic, &self.strings, DT_NEEDED).map(Into::into).collect()
+    }
+
+    /// The name by which others need it.
+    pub fn soname(&self) -> Option<&str> {
+        names(&self.dynamic, &self.strings, DT_SONAME).next()
+    }
+
+    /// True if it defines or uses a function of MPI, under its own name or that for tools. The linker stores a name that is
+    /// the end of another one with that.
+    pub fn has_function(&self, name: &str) -> bool {
+        let names = self.strings.split(|byte| *byte == 0);
+        let is_it = |own: &[u8]| own == name.as_bytes();
+        names.into_iter().any(|own| is_it(own) || own.strip_prefix(b"P").is_some_and(is_it))
+    }
+}
+
+/// The names in entries with this tag, in a table of strings of which only these are read: others are many, and each start
+/// of an MPI program reads several files.
+fn names<'a>(dynamic: &'a Dynamic, strings: &'a [u8], tag: u64) -> impl Iterator<Item = &'a str> {
+    let entries = dynamic.dyns.iter().filter(move |entry| entry.d_tag == tag);
+    entries.filter_map(|entry| {
         let text = strings.get(usize::try_from(entry.d_val).ok()?..)?;
         CStr::from_bytes_until_nul(text).ok()?.to_str().ok()
     })
@@ -119,7 +144,7 @@ impl Library {
         let dynamic = Dynamic::parse(bytes, &headers, ctx).ok()??;
         let strings = bytes.get(dynamic.info.strtab..)?.get(..dynamic.info.strsz)?;
         Some(Self {
-            needed: names(&dynamic, strings).map(Into::into).collect(),
+            needed: names(&dynamic, strings, DT_NEEDED).map(Into::into).collect(),
             built_for: built_for.into(),
         })
     }
@@ -161,9 +186,14 @@ mod tests {
         let read = |start: u64, size: u64| {
             Some(bytes.get(start as usize..)?.get(..size as usize)?.to_vec())
         };
-        assert!(needed(read).unwrap().iter().any(|name| name.starts_with("libc.so")));
-        assert_eq!(needed(|start, size| read(start, size).filter(|_| start == 0)), None);
-        assert_eq!(needed(|_, size| Some(alloc::vec![0; size as usize])), None);
+        let tables = DynamicTables::read(read).unwrap();
+        assert!(tables.needed().iter().any(|name| name.starts_with("libc.so")));
+        assert!(tables.soname().is_none());
+        assert!(tables.has_function("memcpy") && !tables.has_function("mem"));
+        assert!(
+            DynamicTables::read(|start, size| read(start, size).filter(|_| start == 0)).is_none()
+        );
+        assert!(DynamicTables::read(|_, size| Some(alloc::vec![0; size as usize])).is_none());
     }
 
     #[test]

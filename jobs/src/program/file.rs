@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use cartograph_shim::elf;
+use cartograph_shim::elf::{self, DynamicTables};
 
 use crate::error::{Cause, Failure, Result};
 
@@ -86,7 +86,12 @@ pub fn is_linked(program: &Path) -> bool {
 
 /// The names of the libraries with which a program is linked directly.
 fn needed(program: &Path) -> Option<Vec<String>> {
-    let file = File::open(program).ok()?;
+    tables(program).map(|tables| tables.needed())
+}
+
+/// What the loader reads of a file.
+pub(super) fn tables(file: &Path) -> Option<DynamicTables> {
+    let file = File::open(file).ok()?;
     let length = file.metadata().ok()?.len();
     let read = |start: u64, size: u64| {
         // An invalid size must not allocate memory.
@@ -94,7 +99,7 @@ fn needed(program: &Path) -> Option<Vec<String>> {
         let mut bytes = vec![0; usize::try_from(size).ok()?];
         file.read_exact_at(&mut bytes, start).is_ok().then_some(bytes)
     };
-    elf::needed(read)
+    DynamicTables::read(read)
 }
 
 /// The runtime of the sanitizer with which a program is built, as its loader finds it.
@@ -140,4 +145,21 @@ fn is_mpi(name: &str) -> bool {
             // The first is Cray's name, the second a compiler's.
             || ["libmpi_cray", "libmpi_gnu", "libmpi_intel"].iter().any(|own| stem.starts_with(own))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_files_are_not_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let large = folder.path().join("libmpi.so");
+        std::fs::copy("/proc/self/exe", &large).unwrap();
+        // Most of it is a hole.
+        File::options().write(true).open(&large).unwrap().set_len(1 << 40).unwrap();
+        let tables = tables(&large).unwrap();
+        assert!(tables.needed().iter().any(|name| name.starts_with("libc.so")));
+        assert!(tables.has_function("memcpy") && !tables.has_function("MPI_Send"));
+    }
 }

@@ -5,10 +5,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use cartograph_shim::elf::{FOLDER, KINDS, LIBRARY, Library, is_trusted};
-use goblin::elf::Elf;
+use cartograph_shim::elf::{DynamicTables, FOLDER, KINDS, LIBRARY, Library, is_trusted};
 
-use super::file::own_path;
+use super::file::{own_path, tables};
 use crate::error::Failure;
 
 /// Why a program cannot run with a library.
@@ -115,10 +114,9 @@ impl LibraryDirectory {
         let below = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
         let halo = |folder: PathBuf| {
             let path = folder.join("halo");
-            let bytes = fs::read(&path).ok().filter(|_| self.trusts(&path))?;
-            let needed = Elf::parse(&bytes).ok()?.libraries;
+            let needed = tables(&path).filter(|_| self.trusts(&path))?.needed();
             let mpi = needed.into_iter().find(|name| name.starts_with("libmpi"))?;
-            Some((mpi.to_owned(), path))
+            Some((mpi, path))
         };
         let mut found: Vec<_> =
             [folder.clone()].into_iter().chain(below).filter_map(halo).collect();
@@ -139,9 +137,9 @@ impl LibraryDirectory {
 
     /// Fails if no library is for the MPI with this file.
     pub(super) fn check_mpi(&self, mpi: &Path) -> Result<(), Failure> {
-        let bytes = fs::read(mpi).unwrap_or_default();
-        let soname = Elf::parse(&bytes).ok().and_then(|elf| elf.soname);
-        let is_for = |soname| self.libraries().iter().any(|(_, library)| library.is_for(soname));
+        let tables = tables(mpi);
+        let soname = tables.as_ref().and_then(DynamicTables::soname);
+        let is_for = |soname: &str| self.libraries().iter().any(|(_, one)| one.is_for(soname));
         match soname.filter(|soname| !is_for(soname)) {
             Some(soname) => Err(Failure::new(format!(
                 "{} has no library for {soname}",
@@ -159,15 +157,8 @@ impl LibraryDirectory {
     /// The recorder to preload for the MPI to which one of its libraries or the MPI's own file belongs: one without
     /// functions that the MPI lacks, since programs may test for them. The first one if the file is unknown.
     pub(super) fn recorder(&self, of: Option<&Path>) -> Result<PathBuf, Fault> {
-        let bytes = of.and_then(|file| fs::read(file).ok()).unwrap_or_default();
-        let library = Elf::parse(&bytes).ok();
-        let has = |name: &str| {
-            library.as_ref().is_some_and(|elf| {
-                let mut names =
-                    elf.dynsyms.iter().filter_map(|symbol| elf.dynstrtab.get_at(symbol.st_name));
-                names.any(|found| found.strip_prefix('P').unwrap_or(found) == name)
-            })
-        };
+        let tables = of.and_then(tables);
+        let has = |name: &str| tables.as_ref().is_some_and(|tables| tables.has_function(name));
         let (kind, _) = KINDS.iter().rev().find(|(_, name)| has(name)).unwrap_or(&KINDS[0]);
         let path = self.directory.join(FOLDER).join(format!("record-{kind}.so"));
         self.check(&path, || Failure::new(format!("{} not found", path.display())))?;

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use cartograph_jobs::learn::measure::turns;
 use cartograph_lab::Table;
-use cartograph_lab::host::{Host, checked, command, does, emptied};
+use cartograph_lab::host::{Host, command, does, emptied};
 use regex::Regex;
 use serde_json::Value;
 
@@ -35,16 +35,20 @@ impl Places {
     pub(crate) fn new(built: &str, host: &str) -> Outcome<Self> {
         let ours = fs::canonicalize(".")?.display().to_string();
         let built = if built.is_empty() { ours.clone().into() } else { fs::canonicalize(built)? };
-        let path =
+        let mut path =
             format!("{}:{ours}/build/{host}/programs:{ours}/build/{host}/lib", built.display());
-        let path = format!("{path}:{}", std::env::var("PATH")?);
+        // Debian's programs are for Debian's Open MPI.
+        if host == OPENMPI {
+            path = format!("{path}:{}", std::env::var("PATH")?);
+        }
         Ok(Self { path, only: Regex::new(&setting("ONLY", "."))? })
     }
 
     /// The path of a program, if it is anywhere.
     fn find(&self, name: &str) -> Option<String> {
-        let found = checked(Command::new("which").arg(name).env("PATH", &self.path)).ok()?;
-        Some(found.trim().to_owned())
+        let found = std::env::split_paths(&self.path).map(|folder| folder.join(name));
+        let found = found.into_iter().find(|path| path.is_file())?;
+        Some(found.display().to_string())
     }
 
     /// The command line with the path of its program, if it is wanted and is here.
