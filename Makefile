@@ -63,7 +63,7 @@ help:
 ## make demo [HOST=openmpi]         a Poisson solver in C and in Fortran, without and under Cartograph, and in jobs that learn
 demo: HOST := $(or $(HOST),openmpi)
 demo:
-	@scripts/setup.sh $(HOST) $(if $(filter openmpi,$(HOST)),$(NETWORK))
+	@scripts/setup.sh $(HOST) $(if $(and $(filter openmpi,$(HOST)),$(filter 0,$(shell id -u))),$(NETWORK))
 	@$(MAKE) -s --no-print-directory lib tool preload HOST=$(HOST)
 	@scripts/demo.sh $(HOST)
 

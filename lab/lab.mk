@@ -21,7 +21,7 @@ lab-fuzz:
 
 ## make lab-miri [TESTS=]              quick tests of the pure layers under Miri; needs a nightly Rust with miri
 TESTS ?= engine::check engine::digest engine::policy mapping::model::csr mapping::model::lattice mapping::model::order \
-    draw::matrix draw::slices report::record
+    draw::matrix draw::slices
 lab-miri:
 	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
 	    cargo +nightly miri test -p cartograph-core -p cartograph-jobs --lib -- $(TESTS)

@@ -114,7 +114,7 @@ fi
 # reorder = 1: the program with its processes distributed round-robin over three nodes, and Cartograph's report: by default
 # ranks are kept, on request they are reordered.
 nodes=$top/c_tests/reorder/three_nodes.layout
-printf '\nc_tests/poisson.c with reorder = 1, ranks round-robin over three nodes: %s\n\n' "$(cat "$nodes")"
+printf '\nc_tests/topology/poisson.c with reorder = 1, ranks round-robin over three nodes: %s\n\n' "$(cat "$nodes")"
 reordered() { # the expected line of the report, the result, and the settings
     local pattern=$1 result=$2
     shift 2
@@ -138,7 +138,7 @@ reordered 'ranks reordered by .*' 'Processes were moved' CARTOGRAPH_REORDER=on
 
 # The C program in a job script.
 if [ "$host" != openmpi ]; then
-    # On these nodes, MPICH 4 of Debian prints its results and hangs in MPI_Finalize: openucx/ucx issue 8738.
+    # Debian's MPICH 4 prints its results on such nodes and hangs in MPI_Finalize: openucx/ucx issue 8738.
     printf '\nmake demo HOST=openmpi also shows jobs that learn (cartograph run).\n'
 elif unshare --net --mount --pid --fork true 2>/dev/null; then
     # Processes started here end with this script.

@@ -55,7 +55,7 @@ enum Command {
     /// Print the result of MPI_Dims_create
     #[command(after_help = help::DIMS)]
     Dims(dims::Arguments),
-    /// Print or draw a JSON report written by exec --report=FILE.json, or a recorded run
+    /// Print a JSON report written by exec --report=FILE.json, or print or draw a recorded run
     #[command(after_help = help::SHOW)]
     Show(show::Arguments),
     /// Check that a program gives the same output when its ranks are reordered: cartograph try mpiexec -n 8 ./app

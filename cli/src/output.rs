@@ -1,8 +1,8 @@
 //! The output of the command: text, files, failures.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
@@ -98,13 +98,24 @@ pub(crate) fn columns() -> usize {
     console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
 }
 
-/// Writes a file; `-` is stdout.
+/// Writes a file; `-` is stdout. A regular file is written whole or not at all: if the disk is full, an existing file
+/// stays.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {
         return print(text);
     }
-    let is_pipe = path.symlink_metadata().is_ok_and(|there| there.file_type().is_fifo());
-    let written = if is_pipe { write_pipe(path, text) } else { fs::write(path, text) };
+    let written = match path.symlink_metadata() {
+        Ok(there) if there.is_file() => {
+            // A read-only file is not replaced.
+            let may = OpenOptions::new().append(true).open(path);
+            may.and_then(|_| replace(path, text, there.permissions()))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            replace(path, text, Permissions::from_mode(0o666))
+        }
+        Ok(there) if there.file_type().is_fifo() => write_pipe(path, text),
+        _ => fs::write(path, text),
+    };
     written.map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
 }
 
@@ -118,6 +129,22 @@ fn write_pipe(path: &Path, text: &str) -> io::Result<()> {
         false => error,
     })?;
     fs::write(path, text)
+}
+
+/// Replaces a file's content; in place, if the directory takes no new files.
+fn replace(path: &Path, text: &str, permissions: Permissions) -> io::Result<()> {
+    let directory = path.parent().filter(|directory| *directory != Path::new(""));
+    let directory = directory.unwrap_or(Path::new("."));
+    // The permissions without the umask.
+    let fresh = tempfile::Builder::new().permissions(permissions).tempfile_in(directory);
+    let mut fresh = match fresh {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return fs::write(path, text),
+        fresh => fresh?,
+    };
+    // By the file itself: errors of the other name its passing name.
+    fresh.as_file_mut().write_all(text.as_bytes())?;
+    fresh.persist(path).map_err(|failed| failed.error)?;
+    Ok(())
 }
 
 /// Checks that the directory for an output file exists.

@@ -9,6 +9,16 @@ use crate::dims::sides_text;
 /// A smaller ratio is not shown.
 const LEAST_GAIN: f64 = 1.1;
 
+/// The weights of a grid's edges along its dimensions, as `CARTOGRAPH_WEIGHTS` takes them; `None` if nothing was sent.
+pub(crate) fn weights(recording: &Recording, grid: &Topology) -> Option<String> {
+    if grid.function != "MPI_Cart_create" {
+        return None;
+    }
+    let weights = recording.weights(&grid.dims, Grid::most_weight(recording.size as usize))?;
+    let words: Vec<String> = weights.iter().map(i64::to_string).collect();
+    Some(format!("CARTOGRAPH_WEIGHTS={}", words.join(",")))
+}
+
 /// A line on dims that divide a grid's box, as its faces show it, better; `None` if there are none.
 pub(crate) fn better_dims(recording: &Recording, grid: &Topology) -> Option<String> {
     if grid.function != "MPI_Cart_create" {

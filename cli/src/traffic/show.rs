@@ -11,7 +11,7 @@ use cartograph_jobs::learn::Rule;
 use cartograph_jobs::traffic::{graph, machine_of};
 use cartograph_traffic::{Count, Edge, Recording, Topology};
 
-use super::dims::better_dims;
+use super::dims::{better_dims, weights};
 use crate::dims::sides_text;
 use crate::output::{self, Failure, Result, processes};
 
@@ -136,6 +136,9 @@ fn text(recording: &Recording) -> String {
     waits(&mut text, recording);
     for topology in &recording.topologies {
         grid(&mut text, topology);
+        if let Some(line) = weights(recording, topology) {
+            let _ = writeln!(text, "  {line}");
+        }
         if let Some(line) = better_dims(recording, topology) {
             let _ = writeln!(text, "  {line}");
         }

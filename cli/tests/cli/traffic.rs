@@ -67,6 +67,7 @@ fn recordings_are_shown_and_drawn() {
         "MPI_Cart_create: grid 2x4",
         "  along dimension 0: 80 messages, 8.00 kB",
         "  along dimension 1: 0 messages, 0 B",
+        "  CARTOGRAPH_WEIGHTS=1,0",
         "  MPI_Bcast                  24, 4.00 ms",
         "time in receives and waits: 28.0 ms; longest:",
         "  7 for 3          7.00 ms",

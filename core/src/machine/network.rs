@@ -1,4 +1,4 @@
-//! Reads files with the location of nodes in the network by host names, but without ranks: Slurm's topology.conf.
+//! Reads Slurm's topology.conf: where hosts are in the network, without ranks.
 
 pub use super::network_map::{NetworkMap, NetworkMapFile};
 use super::{LayoutError, slurm};

@@ -11,7 +11,7 @@ use cartograph_core::mapping::{Adjacency, Distances, Weights, weights};
 use cartograph_core::metis as format;
 use cartograph_core::report::Document;
 use cartograph_core::topology::BoxShape;
-use cartograph_shim::elf::{self, Library};
+use cartograph_shim::elf::{self, DynamicTables, Library};
 use cartograph_traffic::{Call, Recording, Scale, host_name, is_host_name};
 
 use crate::learn::{Build, Conditions, Entry, Guess, Past, Placement, Rule, Scaling, Seen, gain};
@@ -168,4 +168,13 @@ pub fn report(data: &[u8]) {
 pub fn elf(data: &[u8]) {
     elf::loader(data);
     Library::parse(data);
+    let read = |start: u64, size: u64| {
+        let rest = data.get(usize::try_from(start).ok()?..)?;
+        Some(rest.get(..usize::try_from(size).ok()?).unwrap_or(rest).to_vec())
+    };
+    if let Some(tables) = DynamicTables::read(read) {
+        tables.needed();
+        tables.soname();
+        tables.has_function("MPI_Send");
+    }
 }

@@ -182,7 +182,9 @@ fn obstacles_to_a_placement_are_named() {
         assert!(obstacle.contains(expected), "{text}: {obstacle}");
     }
     let line = read("mpiexec -n 4 ./app", CRAY).unwrap();
-    assert_eq!(line.placement(PRTE, |_| None), Err(Obstacle::NoOption("PALS' mpiexec")));
+    let obstacle = line.placement(PRTE, |_| None).unwrap_err();
+    assert_eq!(obstacle, Obstacle::NoOption("PALS' mpiexec"));
+    assert!(obstacle.to_string().contains("has no option"), "{obstacle}");
     let line = read("srun -n 4 ./app", HYDRA5).unwrap();
     assert!(line.placement(HYDRA5, |_| Some("pmix_v4".into())).is_ok());
     assert!(read("srun --mpi=pmix ./app", HYDRA5).unwrap().placement(HYDRA5, |_| None).is_ok());

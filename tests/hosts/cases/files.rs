@@ -69,9 +69,9 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
     }
     let mut plan = Command::new(command());
     plan.args(["plan", "--dims=60x60", "--nodes=60", "--ppn=60", "--svg"])
-        .arg(place.join("new.text"));
+        .arg(place.join("old.json"));
     let drawn = on_full(&mut session, 0, &mut plan);
-    let told = session.said("^cartograph: cannot write .*/new.text: No space left on device") == 1;
+    let told = session.said("^cartograph: cannot write .*/old.json: No space left on device") == 1;
     session.check("a picture that has no room is told", !drawn && told);
     still_there(&mut session);
     // A program is not at fault if nothing can be printed.

@@ -69,7 +69,7 @@ fn the_kind_is_guessed_by_the_input() {
             (guess.kinds, guess.is_known)
         })
     };
-    // No input was noted, as in entries of earlier versions.
+    // No input was noted, as by `cartograph tune`.
     entry.note(Seen { traffic: Some(Traffic::default()), ..seen(&one, 8000) }, &Guess::default());
     assert_eq!(entry.guess(Some(1), Build::default()).kinds, [0]);
     let nothing = (vec![], false);

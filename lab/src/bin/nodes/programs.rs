@@ -319,9 +319,12 @@ pub(crate) fn jobs(built: &str) -> Outcome {
         }
         Ok(())
     })?;
-    let name = &nodes.host.name;
-    if name != OPENMPI {
-        return put(jobs::table(&format!("Jobs by cartograph run, {name}"), &all));
+    let (name, only) = (&nodes.host.name, setting("ONLY", ""));
+    // The whole table is of another day.
+    let of: Vec<&str> =
+        [&name[..], &only].into_iter().filter(|of| !["", OPENMPI].contains(of)).collect();
+    if !of.is_empty() {
+        return put(jobs::table(&format!("Jobs by cartograph run, {}", of.join(", ")), &all));
     }
     put(jobs::table("Jobs by cartograph run", &all))?;
     let mut changing = Measured::default();

@@ -111,14 +111,18 @@ def read_report(path: PathLike) -> Report:
     job = found["job"]
     return Report(
         version=found["cartograph"],
-        job=job and Job(job["mpi"], job["processes"], _sizes(job["nodes"]), job.get("origin")),
+        job=job and Job(job["mpi"], job["processes"], _sizes(job["nodes"], job["processes"]), job.get("origin")),
         topologies=tuple(_topology(one) for one in found["topologies"]),
         warnings=tuple(one["text"] for one in found["warnings"]),
     )
 
 
-def _sizes(runs: list[tuple[int, int]] | None) -> tuple[int, ...] | None:
-    return None if runs is None else tuple(size for nodes, size in runs for _ in range(nodes))
+def _sizes(runs: list[tuple[int, int]] | None, processes: int) -> tuple[int, ...] | None:
+    if runs is None:
+        return None
+    if sum(nodes for nodes, _ in runs) > processes:
+        raise ValueError(f"a report of {processes} processes on more nodes than that")
+    return tuple(size for nodes, size in runs for _ in range(nodes))
 
 
 def _edges(found: dict[str, int]) -> Edges:
