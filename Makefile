@@ -60,8 +60,8 @@ all: tool preload
 help:
 	@sed -n 's/^## //p' Makefile
 
-## make demo [HOST=openmpi]         a Poisson solver in C and in Fortran, without and under Cartograph, and in jobs that learn
-demo: HOST := $(or $(HOST),openmpi)
+## make demo [HOST=]                a Poisson solver in C and in Fortran, without and under Cartograph, and in jobs that learn
+demo: override HOST := $(or $(HOST),openmpi)
 demo:
 	@scripts/setup.sh $(HOST) $(if $(and $(filter openmpi,$(HOST)),$(filter 0,$(shell id -u))),$(NETWORK))
 	@$(MAKE) -s --no-print-directory lib tool preload HOST=$(HOST)

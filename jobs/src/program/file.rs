@@ -89,7 +89,7 @@ fn needed(program: &Path) -> Option<Vec<String>> {
     tables(program).map(|tables| tables.needed())
 }
 
-/// What the loader reads of a file.
+/// The dynamic tables of a program or library.
 pub(super) fn tables(file: &Path) -> Option<DynamicTables> {
     let file = File::open(file).ok()?;
     let length = file.metadata().ok()?.len();

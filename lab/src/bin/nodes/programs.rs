@@ -46,9 +46,8 @@ impl Places {
 
     /// The path of a program, if it is anywhere.
     fn find(&self, name: &str) -> Option<String> {
-        let found = std::env::split_paths(&self.path).map(|folder| folder.join(name));
-        let found = found.into_iter().find(|path| path.is_file())?;
-        Some(found.display().to_string())
+        let mut paths = std::env::split_paths(&self.path).map(|folder| folder.join(name));
+        Some(paths.find(|path| path.is_file())?.display().to_string())
     }
 
     /// The command line with the path of its program, if it is wanted and is here.
@@ -296,8 +295,8 @@ pub(crate) fn programs(built: &str) -> Outcome {
     Ok(())
 }
 
-/// Measures jobs without `cartograph run`, with it, and as tuned; each of these goes first in turn. Jobs whose inputs or nodes
-/// change, and jobs that start with knowledge of earlier ones, have tables of their own.
+/// Measures jobs without `cartograph run`, with it and as tuned, in rotating order. Jobs with changing inputs or nodes, and jobs
+/// that start with knowledge of earlier ones, have their own tables.
 pub(crate) fn jobs(built: &str) -> Outcome {
     let Cases { control, mut cases, carried, programs, .. } = Cases::read()?;
     cases.insert(0, control);
@@ -320,7 +319,7 @@ pub(crate) fn jobs(built: &str) -> Outcome {
         Ok(())
     })?;
     let (name, only) = (&nodes.host.name, setting("ONLY", ""));
-    // The whole table is of another day.
+    // Measurements of some programs do not replace the table of all.
     let of: Vec<&str> =
         [&name[..], &only].into_iter().filter(|of| !["", OPENMPI].contains(of)).collect();
     if !of.is_empty() {
