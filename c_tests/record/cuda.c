@@ -1,6 +1,13 @@
-/* A library with the functions of CUDA's driver that the recorder calls. test_use_device makes a process use one of two
- * devices, as the current one of its thread or not. Before that, the functions return errors, as if nothing were initialized. */
+/* A library with the functions of CUDA's driver that the recorder calls, or of HIP if that is defined. test_use_device makes a
+ * process use one of two devices, as the current one of its thread or not. Before that, the functions return errors, as if
+ * nothing were initialized. */
 #include <stdio.h>
+
+#ifdef HIP
+#define cuCtxGetDevice hipGetDevice
+#define cuDeviceGetCount hipGetDeviceCount
+#define cuDeviceGetPCIBusId hipDeviceGetPCIBusId
+#endif
 
 enum { DEVICES = 2, SUCCESS = 0, NOT_INITIALIZED = 3, NO_CONTEXT = 201 };
 
@@ -32,9 +39,11 @@ int cuDeviceGetPCIBusId(char *text, int room, int number)
     return SUCCESS;
 }
 
+#ifndef HIP
 int cuDevicePrimaryCtxGetState(int number, unsigned *flags, int *active)
 {
     *flags = 0;
     *active = number == used;
     return SUCCESS;
 }
+#endif

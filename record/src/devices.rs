@@ -135,3 +135,50 @@ impl Library {
         active.next().filter(|_| active.next().is_none())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::Command;
+
+    use super::*;
+
+    /// CUDA's are tested with jobs (`tests/hosts/cases/jobs.rs`). HIP's would initialize it without the driver.
+    #[test]
+    fn a_process_uses_a_device_of_hip_if_its_library_is_loaded_and_its_driver_open() {
+        let folder =
+            std::env::temp_dir().join(format!("cartograph-devices-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let [stub, driver] = ["libamdhip64.so", "kfd"].map(|name| folder.join(name));
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../c_tests/record/cuda.c");
+        let built = Command::new("cc")
+            .args(["-shared", "-fPIC", "-DHIP", source, "-o"])
+            .arg(&stub)
+            .status();
+        assert!(built.unwrap().success());
+        let name: &CStr =
+            Box::leak(CString::new(stub.as_os_str().as_bytes()).unwrap().into_boxed_c_str());
+        let driver_name = Box::leak(driver.display().to_string().into_boxed_str());
+        let hip =
+            Library { files: Vec::from([name]).leak(), driver: Some(driver_name), ..LIBRARIES[1] };
+        assert_eq!(hip.used(), None);
+        // SAFETY: a string; the stub runs nothing when it is loaded.
+        let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW) };
+        assert!(!library.is_null());
+        // SAFETY: a loaded library and a string.
+        let found = unsafe { libc::dlsym(library, c"test_use_device".as_ptr()) };
+        // SAFETY: the stub's function is of this type.
+        let choose: extern "C" fn(c_int, c_int) = unsafe { std::mem::transmute(found) };
+        choose(1, 1);
+        assert_eq!(hip.used(), None);
+        let open = fs::File::create(&driver).unwrap();
+        let bus = "0000:02:00.0".to_owned();
+        assert_eq!(hip.used(), Some(Device { number: 1, visible: 2, bus }));
+        // No thread has chosen one, and HIP does not tell which are active.
+        choose(1, 0);
+        assert_eq!(hip.used(), None);
+        drop(open);
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
