@@ -100,7 +100,13 @@ fn starts(
     for seed in 1..=ORDERS {
         let order = format!("ranks on other nodes (order {seed})");
         let node_of = moved(&machine, seed);
-        let arm = Arm { order: order.clone(), predicted: None, busiest: None, node_of };
+        let arm = Arm {
+            order: order.clone(),
+            predicted: None,
+            busiest: None,
+            node_of,
+            slots: Vec::new(),
+        };
         match placer.start(&arm, &machine, &names, &directory.join(format!("order-{seed}")))? {
             Ok(start) => starts.push((order, start.words(&off)?)),
             Err(why) => return Ok(Err(why)),

@@ -1,7 +1,7 @@
 //! The CPUs that processes may use. In a placement, the ranks of a node take the lists of CPUs that the launcher gave the
 //! processes there in the default order, whatever it does now.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File};
 use std::io::Write;
@@ -30,13 +30,14 @@ pub(crate) struct Binding {
 
 impl Binding {
     /// The lists of ranks on these nodes, if they are those of the processes of a job: each with the name of its node and
-    /// its list, in the order of ranks there.
+    /// its list. The ranks of a node take those of its processes by these numbers or, without numbers, in order.
     pub(crate) fn new<'a>(
         default: impl Iterator<Item = (&'a str, &'a str)>,
         nodes: impl Iterator<Item = &'a str>,
+        slots: &[u32],
     ) -> Option<Self> {
-        let mut of_node: BTreeMap<&str, VecDeque<&str>> = BTreeMap::new();
-        default.for_each(|(node, list)| of_node.entry(node).or_default().push_back(list));
+        let mut of_node: BTreeMap<&str, (Vec<&str>, usize)> = BTreeMap::new();
+        default.for_each(|(node, list)| of_node.entry(node).or_default().0.push(list));
         let mut numbers = BTreeMap::new();
         let mut lists = Vec::new();
         let mut number = |list: &'a str| {
@@ -45,8 +46,13 @@ impl Binding {
                 lists.len() as u32 - 1
             })
         };
-        let of_rank: Option<Vec<u32>> =
-            { nodes }.map(|node| of_node.get_mut(node)?.pop_front().map(&mut number)).collect();
+        let of_rank = |(rank, node): (usize, &str)| {
+            let (lists, next) = of_node.get_mut(node)?;
+            let slot = slots.get(rank).map_or(*next, |slot| *slot as usize);
+            *next += 1;
+            lists.get(slot).map(|list| number(list))
+        };
+        let of_rank: Option<Vec<u32>> = nodes.enumerate().map(of_rank).collect();
         Some(Self { lists, of_rank: of_rank? })
     }
 
@@ -172,17 +178,22 @@ mod tests {
         // Round-robin on nodes of three, two and one processes.
         let default =
             [("a", "0"), ("b", "0-3"), ("c", "0-7"), ("a", "1"), ("b", "4-7"), ("a", "2")];
-        let binding = |nodes: &[&'static str]| {
-            let binding = Binding::new(default.into_iter(), nodes.iter().copied())?;
+        let with_slots = |nodes: &[&'static str], slots: &[u32]| {
+            let binding = Binding::new(default.into_iter(), nodes.iter().copied(), slots)?;
             Some((0..nodes.len()).map(|rank| binding.of(rank).unwrap().to_owned()).collect())
         };
+        let binding = |nodes: &[&'static str]| with_slots(nodes, &[]);
         let lists = |text: &str| Some(text.split(' ').map(str::to_owned).collect::<Vec<_>>());
         assert_eq!(binding(&["a", "a", "a", "b", "b", "c"]), lists("0 1 2 0-3 4-7 0-7"));
         assert_eq!(binding(&["b", "a", "c", "a", "b", "a"]), lists("0-3 0 0-7 1 4-7 2"));
+        let nodes = ["b", "a", "c", "a", "b", "a"];
+        assert_eq!(with_slots(&nodes, &[1, 2, 0, 0, 0, 1]), lists("4-7 2 0-7 0 0-3 1"));
+        assert_eq!(with_slots(&nodes, &[2, 2, 0, 0, 0, 1]), None);
         // A node has fewer processes, or is another.
         assert_eq!(binding(&["c", "c", "a", "b", "a", "b"]), None);
         assert_eq!(binding(&["d"]), None);
-        let many = Binding::new([("a", "0-7"); 100].into_iter(), ["a"; 100].into_iter()).unwrap();
+        let many =
+            Binding::new([("a", "0-7"); 100].into_iter(), ["a"; 100].into_iter(), &[]).unwrap();
         assert_eq!((many.lists.len(), many.of(99), many.of(100)), (1, Some("0-7"), None));
     }
 

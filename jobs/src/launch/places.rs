@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cartograph_core::launcher::variables;
-use cartograph_core::machine::Machine;
+use cartograph_core::machine::{Machine, cpus as levels};
 use cartograph_traffic::{Address, NodeIdentity, Recording, host_name, is_host_name};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,9 @@ struct Place {
     cpus: String,
     /// The number of cores of its node that the job may use.
     cores: usize,
+    /// The NUMA domain with all CPUs that it may use, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    numa: Option<u16>,
     /// Where it gets memory, unless that is the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     memory: Option<String>,
@@ -70,12 +73,14 @@ pub fn own_place(cpus: Option<&Path>) -> Result<String> {
     // The first word is an address.
     let memory = read("/proc/self/numa_maps").split_whitespace().nth(1).map(str::to_owned);
     let variable = |name| env::var(name).ok();
+    let system = |file: &str| fs::read_to_string(format!("/sys/devices/system/{file}")).ok();
     let place = Place {
         cartograph_where,
         size,
         host: host_name(read("/proc/sys/kernel/hostname").trim()),
-        cpus,
         cores: cores(&allowed),
+        numa: levels::domains(&binding::cpus(&cpus), system)[1],
+        cpus,
         memory: memory.filter(|policy| policy != "default"),
         address: variable("SLURM_TOPOLOGY_ADDR")
             .zip(variable("SLURM_TOPOLOGY_ADDR_PATTERN"))
@@ -146,11 +151,29 @@ impl Places {
     }
 
     /// The CPUs of ranks on these nodes, if these are the places of the default order; `None` if the nodes are others.
-    pub(crate) fn binding(&self, node_of: &[u32], names: &[String]) -> Option<Binding> {
+    /// With numbers, they take the CPUs of these processes of their node.
+    pub(crate) fn binding(
+        &self,
+        node_of: &[u32],
+        slots: &[u32],
+        names: &[String],
+    ) -> Option<Binding> {
         let nodes: Option<Vec<&String>> =
             node_of.iter().map(|node| names.get(*node as usize)).collect();
         let default = self.0.iter().map(|place| (&*place.host, &*place.cpus));
-        Binding::new(default, nodes?.into_iter().map(String::as_str))
+        Binding::new(default, nodes?.into_iter().map(String::as_str), slots)
+    }
+
+    /// The NUMA domain of each process of each node; none if one is unknown, or if no node has processes in two.
+    pub(crate) fn domains(&self) -> Vec<Vec<u64>> {
+        let Some((machine, names)) = self.machine() else { return Vec::new() };
+        let mut all = vec![Vec::new(); names.len()];
+        for (place, node) in self.0.iter().zip(machine.nodes()) {
+            let Some(numa) = place.numa else { return Vec::new() };
+            all[*node as usize].push(u64::from(*node) << 16 | u64::from(numa));
+        }
+        let has_two = |of_node: &Vec<u64>| of_node.iter().any(|domain| *domain != of_node[0]);
+        if all.iter().any(has_two) { all } else { Vec::new() }
     }
 
     /// Checks that each rank is on its intended node, and has its CPUs and the memory policy of that node's processes in
@@ -225,6 +248,7 @@ mod tests {
                 host: (*host).into(),
                 cpus: (*cpus).into(),
                 cores: 4,
+                numa: None,
                 memory: memory.map(str::to_owned),
                 address: None,
             };
@@ -232,7 +256,7 @@ mod tests {
         };
         let names = ["a".to_owned(), "b".to_owned()];
         let own = places(&[("a", "0", None), ("a", "1", None), ("b", "2-3", None)]);
-        let binding = own.binding(&[1, 0, 0], &names).unwrap();
+        let binding = own.binding(&[1, 0, 0], &[], &names).unwrap();
         let check = |found: &[(&str, &str, Option<&str>)]| {
             places(found)
                 .check((&[1, 0, 0], &names), &own, Some(&binding))
@@ -247,7 +271,7 @@ mod tests {
         ] {
             assert!(check(&found).contains(why), "{}", check(&found));
         }
-        assert_eq!(own.binding(&[1, 1, 0], &names), None);
-        assert_eq!(own.binding(&[2, 0, 0], &names), None);
+        assert_eq!(own.binding(&[1, 1, 0], &[], &names), None);
+        assert_eq!(own.binding(&[2, 0, 0], &[], &names), None);
     }
 }

@@ -49,6 +49,11 @@ impl Means {
         Ok(Self::Launcher(Box::new((line.clone(), placement))))
     }
 
+    /// True if ranks take CPUs of their node that are known before the job.
+    pub(crate) fn binds(&self) -> bool {
+        matches!(self, Self::Launcher(by) if by.1.format != Format::Cray)
+    }
+
     /// The name in results: relays, or the format of rank files.
     pub fn name(&self) -> &'static str {
         match self {
@@ -77,6 +82,9 @@ pub struct Arm {
     pub busiest: Option<i64>,
     /// The node of each rank.
     pub node_of: Vec<u32>,
+    /// The process of its node by default whose CPUs each rank takes; if empty, ranks and processes are in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<u32>,
 }
 
 /// Describes the measured speedup of a placement.
@@ -95,6 +103,7 @@ impl Arm {
             predicted: Some(first.seconds / one.seconds.max(1e-12)),
             busiest: Some(one.busiest),
             node_of: one.plan.node_of(machine),
+            slots: Vec::new(),
         }
     }
 
@@ -261,7 +270,7 @@ impl Placer {
         let mut start = Start::of(self.launch(placed));
         // Cray MPICH numbers processes anew, which stay where they are.
         if placement.format != Format::Cray {
-            let Some(binding) = own.binding(&arm.node_of, names) else {
+            let Some(binding) = own.binding(&arm.node_of, &arm.slots, names) else {
                 return Ok(Err("its nodes have other numbers of processes".to_owned()));
             };
             start.bind(binding, file)?;

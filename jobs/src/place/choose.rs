@@ -7,6 +7,7 @@ use cartograph_core::mapping::{Distances, Objective, Options, Plan, plan_graph};
 use cartograph_traffic::Recording;
 
 use super::arms::{Arm, Means};
+use super::domains::{self, Domains};
 use super::forecasts;
 use crate::learn::{self, Entry, Traffic, median_times};
 use crate::predict::{Forecast, LEAST_GAIN, MOST_CALLS, Prediction, link};
@@ -14,7 +15,7 @@ use crate::replay::Link;
 use crate::store::Store;
 use crate::traffic::graph;
 
-/// The most placements besides the default order.
+/// The most placements besides the default order, each with other nodes of ranks.
 const MOST: usize = 2;
 
 /// The number of calls replayed while a job waits: less than a second, or two for a large job.
@@ -33,16 +34,17 @@ struct Search<'a> {
     /// Rebuilt from the known traffic.
     recording: &'a Recording,
     machine: &'a Machine,
+    domains: &'a Domains,
     means: &'a Means,
     options: Options,
 }
 
 /// The placements worth trying for a kind of work on the nodes of a job, of this shape, best first; none if its traffic
-/// is unknown.
+/// is unknown. Without domains, the ranks of a node keep their order.
 pub(crate) fn worth_trying(
     store: &Store,
     (entry, kind): (&Entry, u32),
-    (machine, shape): (&Machine, u64),
+    (machine, domains, shape): (&Machine, &Domains, u64),
     means: &Means,
     devices: u32,
 ) -> Vec<Arm> {
@@ -53,8 +55,9 @@ pub(crate) fn worth_trying(
         return Vec::new();
     };
     let options = Options::default().with_devices(devices);
-    let search = Search { known, recording: &recording, machine, means, options };
-    let found = forecasts::kept(store, (known, machine), means, devices, || search.arms());
+    let search = Search { known, recording: &recording, machine, domains, means, options };
+    let on = (known, machine, domains);
+    let found = forecasts::kept(store, on, means, devices, || search.arms());
     best(entry, kind, shape, found)
 }
 
@@ -110,16 +113,31 @@ fn best(entry: &Entry, kind: u32, shape: u64, found: Vec<Arm>) -> Vec<Arm> {
         let [one, other] = [one, other].map(|measured| rank(*measured));
         other.0.cmp(&one.0).then(other.1.total_cmp(&one.1))
     });
-    found.into_iter().map(|(_, arm)| arm).take(MOST).collect()
+    let (ordered, others): (Vec<Arm>, Vec<Arm>) =
+        found.into_iter().map(|(_, arm)| arm).partition(|arm| !arm.slots.is_empty());
+    others.into_iter().take(MOST).chain(ordered).collect()
 }
 
 impl Search<'_> {
     /// The placements that are predicted to gain on the nodes of a job, best first.
     fn arms(&self) -> Vec<Arm> {
-        match self.forecast() {
+        let mut found = match self.forecast() {
             Some(forecast) => Arm::of_forecast(&forecast, self.machine, self.means).1,
             None => self.by_bytes(),
+        };
+        if !self.domains.is_empty() {
+            let by_default = Arm {
+                order: "default order".to_owned(),
+                predicted: Some(1.0),
+                busiest: None,
+                node_of: self.machine.nodes().to_vec(),
+                slots: Vec::new(),
+            };
+            let (graph, _) = graph(self.recording);
+            let first = found.first().unwrap_or(&by_default);
+            found.extend(domains::ordered(first, &graph, self.domains));
         }
+        found
     }
 
     /// The forecast by replay, if there are calls to replay.
@@ -132,7 +150,7 @@ impl Search<'_> {
 
     /// The placements if nothing can be replayed: by bytes, as if processes waited for those of the busiest node.
     fn by_bytes(&self) -> Vec<Arm> {
-        let Self { known, recording, machine, means, options } = self;
+        let Self { known, recording, machine, means, options, .. } = self;
         let (graph, _) = graph(recording);
         let plan = Plan::identity(&graph, machine, &Distances::default(), |_| 0);
         let busiest = plan.after.max_node_edges;

@@ -2,6 +2,7 @@
 
 mod arms;
 mod choose;
+mod domains;
 mod forecasts;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use cartograph_core::machine::Machine;
 
-use crate::launch::Line;
+use crate::launch::{Line, Places};
 use crate::learn::{Choice, Conditions, Entry, Guess, Placement};
 use crate::place::{Arm, Means, worth_trying};
 use crate::store::Store;
@@ -27,14 +27,18 @@ impl Candidates {
         (line, store): (&Line, &Store),
         entry: &Entry,
         guess: &Guess,
-        machine: &Machine,
+        (machine, own): (&Machine, Option<&Places>),
         shape: u64,
         devices: u32,
     ) -> Result<Self, String> {
         let means = Means::of(line, &entry.mpi)?;
+        // A rank's device may be near the CPUs that it has by default.
+        let own = own.filter(|_| means.binds() && entry.devices.is_none());
+        let domains = own.map_or_else(Vec::new, Places::domains);
         let mut arms = Vec::new();
         for kind in &guess.kinds {
-            let found = worth_trying(store, (entry, *kind), (machine, shape), &means, devices);
+            let found =
+                worth_trying(store, (entry, *kind), (machine, &domains, shape), &means, devices);
             arms.extend(found.into_iter().map(|arm| (*kind, arm)));
         }
         let count = arms.len();

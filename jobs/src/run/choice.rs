@@ -7,6 +7,7 @@ use cartograph_core::machine::Machine;
 use super::candidates::Candidates;
 use super::learned::{Lesson, now};
 use super::nodes::{Refusal, unchanged};
+use crate::launch::Places;
 use crate::learn::{Choice, Conditions, Entry, Guess, LEAST_PREDICTED, Reason};
 use crate::place::{Arm, Means};
 use crate::store::UnderWay;
@@ -21,7 +22,7 @@ const MARGIN: f64 = 1.5;
 /// Why the job is not placed, nor recorded.
 pub(super) fn choose(
     no_trial: bool,
-    (entry, machine): (&Entry, &Machine),
+    (entry, machine, own): (&Entry, &Machine, Option<&Places>),
     lesson: &mut Lesson,
 ) -> Result<Option<(Arm, Means)>, Refusal> {
     let digest = lesson.inputs.digest(&entry.outputs);
@@ -34,7 +35,7 @@ pub(super) fn choose(
         (&lesson.line, &lesson.store),
         entry,
         &lesson.guess,
-        machine,
+        (machine, own),
         shape,
         lesson.devices(entry),
     );
@@ -94,7 +95,7 @@ pub(super) fn predict(
     machine: &Machine,
     lesson: &mut Lesson,
 ) -> Option<(Arm, Means)> {
-    let chosen = choose(no_trial, (likely, machine), lesson).ok().flatten();
+    let chosen = choose(no_trial, (likely, machine, None), lesson).ok().flatten();
     let chosen = chosen.filter(|(arm, _)| {
         let nodes = [machine.nodes(), &arm.node_of];
         arm.gain() >= LEAST_PREDICTED && other.sends_less(lesson.made_for, nodes)

@@ -172,7 +172,10 @@ fn lesson(
     let entry = lesson.store.entry(&lesson.key, job.own.ranks());
     lesson.others = lesson.store.others(&lesson.key, job.own.ranks());
     let chosen = match &entry {
-        Some(entry) => choice::choose(request.no_trial, (entry, &job.machine), &mut lesson),
+        Some(entry) => {
+            let on = (entry, &job.machine, Some(&job.own));
+            choice::choose(request.no_trial, on, &mut lesson)
+        }
         None => Ok(predicted(request.no_trial, &job, &mut lesson)),
     };
     lesson.keeps_calls &= !job.kept.has_ended(&lesson.program);

@@ -277,7 +277,8 @@ impl Lesson {
         let guess = Guess { kinds: vec![kind], is_known: true };
         let shape = self.key.shape(machine);
         let (of, devices) = ((&self.line, &self.store), self.devices(entry));
-        let found = match Candidates::new(of, entry, &guess, machine, shape, devices) {
+        let on = (machine, self.nodes.as_ref().map(|nodes| &nodes.own));
+        let found = match Candidates::new(of, entry, &guess, on, shape, devices) {
             Ok(found) => found,
             Err(why) => return why,
         };
@@ -293,7 +294,8 @@ impl Lesson {
         };
         match first.gain() {
             small if small < LEAST_GAIN => {
-                format!("{run} will try {}, with fewer bytes between nodes", first.order)
+                let between = if first.slots.is_empty() { "nodes" } else { "NUMA domains" };
+                format!("{run} will try {}, with fewer bytes between {between}", first.order)
             }
             gain => format!("{run} will use {} (predicted {gain:.2}x)", first.order),
         }

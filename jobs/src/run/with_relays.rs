@@ -32,7 +32,7 @@ pub(super) fn start(
                 None
             }
             Some(machine) => {
-                let chosen = choice::choose(no_trial, (&entry, &machine), lesson)?;
+                let chosen = choice::choose(no_trial, (&entry, &machine, None), lesson)?;
                 chosen.map(|chosen| (chosen, machine))
             }
             None => None,

@@ -13,6 +13,7 @@ fn measured_orders_come_first() {
         predicted: Some(predicted),
         busiest: None,
         node_of: vec![0, 0, 1, 1],
+        slots: Vec::new(),
     };
     let others = || [("first", 1.5), ("second", 1.4), ("third", 1.3), ("slower", 0.9)];
     let mut entry = Entry::new("app", 4);
@@ -98,8 +99,15 @@ fn jobs_of_thousands_of_ranks_are_replayed() {
     let known = entry.kind(0).unwrap().traffic.as_ref().unwrap();
     let recording = recording(known, entry.processes).unwrap();
     let (machine, means) = (&machine, &by_launcher());
-    let found =
-        Search { known, recording: &recording, machine, means, options: Options::default() }.arms();
+    let found = Search {
+        known,
+        recording: &recording,
+        machine,
+        domains: &[],
+        means,
+        options: Options::default(),
+    }
+    .arms();
     // Bytes alone do not reveal the program's grid.
     assert!(found[0].order.starts_with("20x12x10 in bricks of "), "{:?}", found[0].order);
     assert!(found[0].gain() > 1.5, "{}", found[0].gain());

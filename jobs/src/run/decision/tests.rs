@@ -8,6 +8,8 @@ use cartograph_core::machine::Machine;
 
 use super::super::nodes_of_ranks;
 use super::*;
+use crate::launch::binding::Binding;
+use crate::learn::Past;
 use bench::{Around, Bench, HYDRA, OPENMPI, RankFiles};
 
 const LINE: &str = "@mpiexec --host n0:4,n1:4,n2:4,n3:4 -n 16 @program";
@@ -257,4 +259,31 @@ fn the_first_job_with_more_processes_is_placed_as_others_predict_and_recorded() 
     let bench = Bench::new();
     bench.record(LINE, 1);
     recorded(&bench, &line);
+}
+
+#[test]
+fn ranks_that_exchange_most_try_one_numa_domain() {
+    let bench = Bench::new();
+    // A chain is in the best order on its nodes, where neighbors are in different domains.
+    bench.record(LINE, 1);
+    runs_unchanged(bench.decide(LINE, &Around::default()), "no placement is predicted to help");
+    let bench = Bench::new();
+    bench.record(LINE, 1);
+    let around = Around { has_domains: true, ..Around::default() };
+    let lesson = bench.decide(LINE, &around).lesson.unwrap();
+    // Until there are jobs to compare with.
+    assert!(lesson.arm.is_none());
+    let add = |entry: &mut Entry| {
+        let run = Past { is_first: false, ..entry.runs[0].clone() };
+        (0..4).for_each(|_| entry.add(run.clone()));
+    };
+    lesson.store.update(&lesson.key, 16, add).unwrap();
+    let job = bench.decide(LINE, &around);
+    let binding = job.words.iter().find_map(|word| Binding::read(word.as_ref())).unwrap();
+    let domain = |rank: usize| binding.of(rank).unwrap().parse::<u32>().unwrap() % 2;
+    let apart = (0..16).filter(|rank| rank % 4 < 3 && domain(*rank) != domain(rank + 1));
+    assert_eq!(apart.count(), 4);
+    let arm = job.lesson.unwrap().arm.unwrap();
+    assert_eq!(&*arm.order, "default order, NUMA domains");
+    assert_eq!(arm.node_of, Machine::blocks(&[4; 4]).nodes());
 }

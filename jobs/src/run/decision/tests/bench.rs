@@ -27,6 +27,8 @@ pub(super) struct Around {
     pub(super) of_node: usize,
     /// The launcher's answer to rank files.
     pub(super) rank_files: RankFiles,
+    /// True if it binds the processes of a node to two NUMA domains in turn.
+    pub(super) has_domains: bool,
     pub(super) records: bool,
     pub(super) asked: Cell<usize>,
     /// The number of times that its version was asked for, and the time that it takes to print it.
@@ -50,6 +52,7 @@ impl Default for Around {
             version: OPENMPI,
             of_node: 4,
             rank_files,
+            has_domains: false,
             records: true,
             asked: Cell::new(0),
             versions: Cell::new(0),
@@ -89,8 +92,10 @@ impl Surroundings for Around {
                 (Some(binding), _) => binding.of(rank)?.to_owned(),
                 (None, _) => own.to_string(),
             };
+            let numa =
+                if self.has_domains { format!(",\"numa\":{}", own % 2) } else { String::new() };
             Some(format!(
-                "{{\"cartograph_where\":{rank},\"size\":{},\"host\":\"n{node}\",\"cpus\":\"{cpus}\",\"cores\":4}}\n",
+                "{{\"cartograph_where\":{rank},\"size\":{},\"host\":\"n{node}\",\"cpus\":\"{cpus}\",\"cores\":4{numa}}}\n",
                 self.ranks
             ))
         };
