@@ -2,8 +2,9 @@
 //! PMI-2 and Open MPI by PMIx. Checks that levels are read, that rank files place ranks, that recordings include the
 //! switches, that the effect of a host file with PMI-2 on MPICH is reported, that relays place ranks, that job scripts with
 //! `cartograph run` learn, that steps at once do not wait for each other, that the programs of `--multi-prog` are placed
-//! together, and that packaging/slurm replaces srun.
+//! together, that packaging/slurm replaces srun, and that Slurm's binding stays.
 
+mod bound;
 mod relays;
 mod several;
 
@@ -44,6 +45,7 @@ pub(crate) fn compile() -> Outcome {
         }
     }
     several::compile()?;
+    bound::compile()?;
     relays::compile()?;
     let plugin = "build/cartograph_run.so packaging/slurm/cartograph_run.c";
     does(&format!("cc -shared -fPIC -Wall -Wextra -Werror -o {plugin}"))?;
@@ -72,17 +74,25 @@ fn start() -> Outcome<Nodes> {
         &format!(
             "munged --force --key-file={WORK}/key --log-file={WORK}/log --seed-file={WORK}/seed"
         ),
-        "slurmctld",
     ])?;
-    // Each node has a name of its own.
     for i in 0..8 {
         does(&format!("mkdir {WORK}/spool.n{i} {WORK}/tmp.n{i}"))?;
+    }
+    daemons()?;
+    Ok(nodes)
+}
+
+/// Starts the daemons of the controller and of the nodes, and waits for these.
+fn daemons() -> Outcome {
+    does("slurmctld")?;
+    // Each node has a name of its own.
+    for i in 0..8 {
         let mut node = command(&format!("nsenter --net=/run/netns/n{i} unshare --uts sh -c"));
         checked(node.arg(format!("hostname n{i} && exec slurmd -N n{i}")))?;
     }
     for _ in 0..30 {
         if does("sinfo -h -o %T").is_ok_and(|states| states.trim() == "idle") {
-            return Ok(nodes);
+            return Ok(());
         }
         thread::sleep(Duration::from_secs(1));
     }
@@ -373,5 +383,11 @@ pub(crate) fn checks() -> Outcome {
         several::checks(&slurm)?;
     }
     plugin(&mut slurm)?;
-    stub()
+    stub()?;
+    bound::restart()?;
+    for host in HOSTS {
+        slurm.host = Host::new(host)?;
+        bound::checks(&slurm)?;
+    }
+    Ok(())
 }
