@@ -28,7 +28,7 @@ pub(super) fn machine_of(
         [("--nodes", arguments.nodes.is_some()), ("--node-sizes", arguments.node_sizes.is_some())];
     if let (Some(_), Some((other, _))) = (&arguments.layout, others.iter().find(|(_, is)| *is)) {
         return Err(Failure::usage(format!(
-            "--layout cannot be used with {other}, unless it names Slurm's topology.conf"
+            "--layout cannot be used with {other}, unless it names Slurm's topology.conf or topology.yaml"
         )));
     }
     match sizes(arguments, arguments.nodes, problem)? {

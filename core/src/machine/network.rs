@@ -1,4 +1,4 @@
-//! Reads Slurm's topology.conf: where hosts are in the network, without ranks.
+//! Reads Slurm's topology.conf or topology.yaml: where hosts are in the network, without ranks.
 
 pub use super::network_map::{NetworkMap, NetworkMapFile};
 use super::{LayoutError, slurm};
@@ -10,6 +10,9 @@ impl NetworkMapFile {
     ///
     /// [`LayoutError::Line`] if no part of it can be used.
     pub fn read(text: &str) -> Option<Result<Self, LayoutError>> {
+        if slurm::yaml::begins(text) {
+            return Some(slurm::yaml::read(text).and_then(slurm::Network::map));
+        }
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let first = lines.find(|line| !line.starts_with('#'))?;
         slurm::begins(first).then(|| slurm::read(text).and_then(slurm::Network::map))

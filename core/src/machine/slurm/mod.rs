@@ -1,7 +1,8 @@
-//! Slurm's topology.conf: a line for each switch, block or ring.
+//! Slurm's topology.conf: a line for each switch, block or ring; and topology.yaml, which replaces it.
 
 mod groups;
 pub(super) mod hostlist;
+pub(super) mod yaml;
 
 use super::network_map::wrong;
 use super::{LayoutError, LevelKind};

@@ -1,0 +1,207 @@
+//! Slurm's topology.yaml, since 25.05: several topologies, of which the default one counts.
+
+use saphyr_parser::{Event, Parser, ScanError};
+
+use super::{Network, wrong};
+use crate::machine::{LayoutError, LevelKind};
+
+/// The keys of each kind of topology, of its list, and of the name of a group there.
+const KINDS: [([&str; 3], LevelKind); 3] = [
+    (["tree", "switches", "switch"], LevelKind::Switch),
+    (["block", "blocks", "block"], LevelKind::Block),
+    (["ring", "rings", "ring"], LevelKind::Ring),
+];
+
+/// No such file has more lists and maps within each other.
+const DEEPEST: usize = 16;
+
+/// True if a text is of this format: each topology begins with its name.
+pub(in crate::machine) fn begins(text: &str) -> bool {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut lines = lines.filter(|line| !line.starts_with('#') && *line != "---");
+    lines.next().is_some_and(|line| line.starts_with("- topology:"))
+}
+
+/// The groups of the default topology, or of the first one.
+pub(in crate::machine) fn read(text: &str) -> Result<Network, LayoutError> {
+    let mut events = Events(Parser::new_from_str(text));
+    let first = events.next()?;
+    let all = events.node(first, DEEPEST)?;
+    let is_default = |one: &&Node| one.text("cluster_default") == Some("true");
+    let topology = all.list().iter().find(is_default).or(all.list().first());
+    let topology = topology.ok_or_else(|| wrong(all.line, "there is no topology"))?;
+    let mut network = Network::default();
+    for ([of, several, name], kind) in KINDS {
+        let groups = topology.get(of).and_then(|of| of.get(several));
+        for group in groups.map_or(&[][..], Node::list) {
+            let own = group.text(name).filter(|own| !own.is_empty());
+            let own = own.ok_or_else(|| wrong(group.line, format!("a {name} has no name")))?;
+            network.group(group.line, kind, own.to_owned());
+            network.list(group.line, group.text("children"), group.text("nodes"));
+        }
+    }
+    if KINDS.iter().all(|([of, ..], _)| topology.get(of).is_none()) {
+        let what = "the topology has no switches, blocks or rings; for a torus, give coordinates in another file";
+        network.fault(topology.line, what.to_owned());
+    }
+    Ok(network)
+}
+
+/// A value, and its line.
+struct Node {
+    line: usize,
+    value: Value,
+}
+
+enum Value {
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<(String, Node)>),
+}
+
+impl Node {
+    fn get(&self, key: &str) -> Option<&Self> {
+        let Value::Map(map) = &self.value else { return None };
+        map.iter().find(|(known, _)| known == key).map(|(_, node)| node)
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        match &self.get(key)?.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn list(&self) -> &[Self] {
+        match &self.value {
+            Value::List(list) => list,
+            _ => &[],
+        }
+    }
+}
+
+struct Events<'a>(Parser<'a, saphyr_parser::StrInput<'a>>);
+
+impl<'a> Events<'a> {
+    /// The next part of a value, and its line.
+    fn next(&mut self) -> Result<(Event<'a>, usize), LayoutError> {
+        loop {
+            let next = self.0.next().ok_or_else(|| wrong(1, "the file ends too early"))?;
+            let fault = |error: ScanError| wrong(error.marker().line(), error.info());
+            let (event, place) = next.map_err(fault)?;
+            if !matches!(event, Event::StreamStart | Event::DocumentStart(_)) {
+                return Ok((event, place.start.line()));
+            }
+        }
+    }
+
+    fn node(
+        &mut self,
+        (event, line): (Event<'a>, usize),
+        left: usize,
+    ) -> Result<Node, LayoutError> {
+        let deeper = left.checked_sub(1).ok_or_else(|| wrong(line, "the lists are too deep"))?;
+        let value = match event {
+            Event::Scalar(text, ..) => Value::Text(text.into_owned()),
+            Event::SequenceStart(..) => {
+                let mut list = Vec::new();
+                loop {
+                    match self.next()? {
+                        (Event::SequenceEnd, _) => break Value::List(list),
+                        next => list.push(self.node(next, deeper)?),
+                    }
+                }
+            }
+            Event::MappingStart(..) => {
+                let mut map = Vec::new();
+                loop {
+                    match self.next()? {
+                        (Event::MappingEnd, _) => break Value::Map(map),
+                        (Event::Scalar(key, ..), _) => {
+                            let value = self.next()?;
+                            map.push((key.into_owned(), self.node(value, deeper)?));
+                        }
+                        (_, line) => return Err(wrong(line, "a key is no word")),
+                    }
+                }
+            }
+            _ => return Err(wrong(line, "a word, a list or keys with values are expected")),
+        };
+        Ok(Node { line, value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::Machine;
+    use crate::machine::address::host_number;
+    use crate::machine::network_map::NetworkMapFile;
+
+    /// The levels of a process on each of these hosts, and the faults in the file.
+    fn levels(text: &str, hosts: &str) -> (Vec<(String, Vec<u32>)>, Vec<String>) {
+        let NetworkMapFile { network_map, faults } = NetworkMapFile::read(text).unwrap().unwrap();
+        let hosts: Vec<u64> = hosts.split(' ').map(host_number).collect();
+        let at = hosts.iter().map(|host| network_map.at(*host));
+        let machine = Machine::from_ids(&hosts).addressed(at).unwrap().without_idle_levels();
+        let levels = machine.above().iter().map(|level| level.group_of.to_vec());
+        let faults = faults.iter().map(ToString::to_string).collect();
+        (machine.names().into_iter().zip(levels).collect(), faults)
+    }
+
+    /// A cluster of two partitions, each with its own network.
+    const TWO: &str = "\
+# comment
+---
+- topology: fast
+  cluster_default: false
+  block: {block_sizes: [2, 4], blocks: [{block: b1, nodes: 'n[1-2]'}, {nodes: \"n[3-4]\", block: b2}]}
+- topology: usual
+  cluster_default: true
+  tree:
+    switches:
+      - switch: top   # over both
+        children: leaf[1-2]
+      - switch: leaf1
+        nodes: n[1-2]
+      - nodes: n3,n4
+        switch: leaf2
+";
+
+    #[test]
+    fn the_default_topology_is_read() {
+        let switches = ("switches".to_owned(), vec![0, 0, 1, 1]);
+        assert_eq!(levels(TWO, "n1 n2 n3 n4"), (vec![switches], vec![]));
+        let none = TWO.replace("default: true", "default: false");
+        let blocks = ("blocks".to_owned(), vec![0, 1, 0]);
+        assert_eq!(levels(&none, "n1 n3 n2"), (vec![blocks], vec![]));
+        let rings = "- topology: r\n  ring:\n    rings:\n      - ring: a\n        nodes: n[1-2]\n      - {ring: b, nodes: n3}\n";
+        assert_eq!(levels(rings, "n1 n2 n3").0, [("rings".to_owned(), vec![0, 0, 1])]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_its_line() {
+        for text in ["- topology: t\n  flat: true\n", "- topology: t\n  torus3d: {toruses: []}\n"] {
+            let (levels, faults) = levels(text, "n1 n2");
+            assert!(levels.is_empty() && faults[0].contains("no switches, blocks or rings"));
+        }
+        let tree = |switches: &str| format!("- topology: t\n  tree:\n    switches:\n{switches}");
+        let deep = format!("- topology: {}", "[".repeat(100));
+        for (text, said) in [
+            (tree("      - nodes: n1\n"), "line 4 of the file: a switch has no name"),
+            (tree("      - switch: [s]\n"), "line 4 of the file: a switch has no name"),
+            (
+                tree("      - switch: a\n        children: a\n"),
+                "line 4 of the file: a is within itself",
+            ),
+            (tree("      - switch: a\n     - b"), "of the file: "),
+            (tree("      - ? [a]\n        : b\n"), "line 4 of the file: a key is no word"),
+            (tree("      - *x\n"), "of the file: "),
+            (deep, "line 1 of the file: the lists are too deep"),
+        ] {
+            let error = NetworkMapFile::read(&text).unwrap().unwrap_err().to_string();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+        let (_, faults) = levels(&tree("      - {switch: a, nodes: 'n[1'}\n"), "n1");
+        assert_eq!(faults, ["line 4 of the file: 'n[1' has unmatched brackets"]);
+    }
+}
