@@ -2,7 +2,8 @@
 
 use saphyr_parser::{Event, Parser, ScanError};
 
-use super::{Network, wrong};
+use super::groups::Network;
+use crate::machine::network_map::wrong;
 use crate::machine::{LayoutError, LevelKind};
 
 /// The keys of each kind of topology, of its list, and of the name of a group there.
