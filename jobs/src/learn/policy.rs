@@ -145,7 +145,9 @@ fn choose_without_own(known: &Known<'_>, here: &[Run], conditions: &Conditions) 
         return OWN;
     }
     let beliefs = beliefs(known.predicted, here, known.experience, |_| None);
+    // Of equals the first, as messages say.
     let ahead = (1..beliefs.len())
+        .rev()
         .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
         .filter(|arm| beliefs[*arm].mean > LEAST);
     match ahead {
@@ -218,7 +220,8 @@ impl<'a> State<'a> {
         if since_slow == Some(0) || is_due() {
             return choice(0, Reason::Check);
         }
-        let promising = (1..beliefs.len()).filter(|arm| *arm != best && self.is_worth(*arm, best));
+        let others = (1..beliefs.len()).rev().filter(|arm| *arm != best);
+        let promising = others.filter(|arm| self.is_worth(*arm, best));
         let most = |arm: &usize| beliefs[*arm].mean + beliefs[*arm].deviation;
         if let Some(arm) = promising.max_by(|one, other| most(one).total_cmp(&most(other)))
             && is_spaced(runs, best, conditions.seed)
