@@ -164,12 +164,20 @@ impl Places {
         Binding::new(default, nodes?.into_iter().map(String::as_str), slots)
     }
 
-    /// The NUMA domain of each process of each node; none if one is unknown, or if no node has processes in two.
+    /// The NUMA domain of each process of each node; none if one is unknown, if no node has processes in two, or if ranks could
+    /// not change places: if a node's processes have different numbers of CPUs, or one a memory policy, which would not move.
     pub(crate) fn domains(&self) -> Vec<Vec<u64>> {
         let Some((machine, names)) = self.machine() else { return Vec::new() };
         let mut all = vec![Vec::new(); names.len()];
+        let mut counts = vec![None; names.len()];
         for (place, node) in self.0.iter().zip(machine.nodes()) {
-            let Some(numa) = place.numa else { return Vec::new() };
+            let Some(numa) = place.numa.filter(|_| place.memory.is_none()) else {
+                return Vec::new();
+            };
+            let count = *counts[*node as usize].get_or_insert_with(|| cpus(&place.cpus).len());
+            if cpus(&place.cpus).len() != count {
+                return Vec::new();
+            }
             all[*node as usize].push(u64::from(*node) << 16 | u64::from(numa));
         }
         let has_two = |of_node: &Vec<u64>| of_node.iter().any(|domain| *domain != of_node[0]);
@@ -273,5 +281,31 @@ mod tests {
         }
         assert_eq!(own.binding(&[1, 1, 0], &[], &names), None);
         assert_eq!(own.binding(&[2, 0, 0], &[], &names), None);
+    }
+
+    #[test]
+    fn ranks_change_cpus_only_where_nothing_else_depends_on_them() {
+        let places = |all: &[(&str, u16, Option<&str>)]| {
+            let place = |(rank, (cpus, numa, memory)): (u32, &(&str, u16, Option<&str>))| Place {
+                cartograph_where: rank,
+                size: all.len() as u32,
+                host: if rank < 2 { "a" } else { "b" }.to_owned(),
+                cpus: (*cpus).to_owned(),
+                cores: 4,
+                numa: Some(*numa),
+                memory: memory.map(str::to_owned),
+                address: None,
+            };
+            Places((0..).zip(all).map(place).collect())
+        };
+        let [one, other] = [("0-1", 0, None), ("2-3", 1, None)];
+        assert_eq!(places(&[one, other, one, other]).domains(), [[0, 1], [1 << 16, 1 << 16 | 1]]);
+        assert_eq!(places(&[one, one, other, other]).domains(), [[0u64; 0]; 0]);
+        assert_eq!(places(&[one, ("2", 1, None), one, other]).domains(), [[0u64; 0]; 0]);
+        let local = ("2-3", 1, Some("bind:1"));
+        assert_eq!(places(&[one, local, one, other]).domains(), [[0u64; 0]; 0]);
+        let mut unknown = places(&[one, other, one, other]);
+        unknown.0[0].numa = None;
+        assert_eq!(unknown.domains(), [[0u64; 0]; 0]);
     }
 }

@@ -7,7 +7,7 @@ use cartograph_core::mapping::{Distances, Objective, Options, Plan, plan_graph};
 use cartograph_traffic::Recording;
 
 use super::arms::{Arm, Means};
-use super::domains::{self, Domains};
+use super::domains::{self, Domains, base};
 use super::forecasts;
 use crate::learn::{self, Entry, Traffic, median_times};
 use crate::predict::{Forecast, LEAST_GAIN, MOST_CALLS, Prediction, link};
@@ -113,9 +113,20 @@ fn best(entry: &Entry, kind: u32, shape: u64, found: Vec<Arm>) -> Vec<Arm> {
         let [one, other] = [one, other].map(|measured| rank(*measured));
         other.0.cmp(&one.0).then(other.1.total_cmp(&one.1))
     });
-    let (ordered, others): (Vec<Arm>, Vec<Arm>) =
-        found.into_iter().map(|(_, arm)| arm).partition(|arm| !arm.slots.is_empty());
-    others.into_iter().take(MOST).chain(ordered).collect()
+    let is_slow = |order: &str, found: &[(Option<f64>, Arm)]| {
+        let known = found.iter().find(|(_, arm)| arm.order == order);
+        known.and_then(|(measured, _)| *measured).is_some_and(|ratio| ratio <= LEAST_MEASURED)
+    };
+    let (ordered, others): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|(_, arm)| !arm.slots.is_empty());
+    // Another order on the nodes is not worth a trial if the nodes are not, nor a second one if it was no faster itself.
+    let is_worth = |(_, arm): &(Option<f64>, Arm)| {
+        let is_base_slow = base(&arm.order).is_some_and(|base| is_slow(base, &others));
+        !is_base_slow && !is_slow(&arm.order, &ordered)
+    };
+    let ordered: Vec<Arm> =
+        ordered.iter().filter(|one| is_worth(one)).map(|(_, arm)| arm.clone()).collect();
+    others.into_iter().map(|(_, arm)| arm).take(MOST).chain(ordered).collect()
 }
 
 impl Search<'_> {

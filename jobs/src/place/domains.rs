@@ -12,8 +12,19 @@ pub(crate) type Domains = [Vec<u64>];
 /// A smaller saving of bytes between domains is not worth a job.
 const FEWER_BYTES: f64 = 0.95;
 
-/// For larger jobs, the search would take longer than a second.
+/// For larger jobs, no such order is searched for.
 const MOST: usize = 1 << 14;
+
+/// The seconds of the search on all nodes.
+const SECONDS: f64 = 0.5;
+
+/// The end of the names of such placements.
+const SUFFIX: &str = ", NUMA domains";
+
+/// The name of the placement with the same nodes of ranks, in which they keep their order there; `None` if this is one.
+pub(crate) fn base(order: &str) -> Option<&str> {
+    order.strip_suffix(SUFFIX)
+}
 
 /// The placement in which the ranks of each node have other CPUs of it, if that saves bytes between NUMA domains. The edges
 /// of the graph are the bytes between ranks.
@@ -26,6 +37,7 @@ pub(super) fn ordered(arm: &Arm, graph: &Csr, domains: &Domains) -> Option<Arm> 
     if arm.node_of.len() > MOST || !ranks_of.iter().zip(domains).all(is_same) {
         return None;
     }
+    let options = Options::default().with_seconds(Some(SECONDS / domains.len() as f64));
     let mut slots = vec![0; arm.node_of.len()];
     let (mut before, mut after) = (0, 0);
     for (ranks, domains) in ranks_of.iter().zip(domains) {
@@ -39,7 +51,7 @@ pub(super) fn ordered(arm: &Arm, graph: &Csr, domains: &Domains) -> Option<Arm> 
             .filter(|(from, to, _)| from < to)
             .collect();
         let graph = Csr::from_edges(ranks.len(), edges.iter().copied());
-        let plan = plan_graph(&graph, &Machine::from_ids(domains), &Options::default());
+        let plan = plan_graph(&graph, &Machine::from_ids(domains), &options);
         before += plan.before.inter_node_edges;
         after += plan.after.inter_node_edges;
         for (rank, slot) in ranks.iter().zip(plan.old_ranks()) {
@@ -47,7 +59,7 @@ pub(super) fn ordered(arm: &Arm, graph: &Csr, domains: &Domains) -> Option<Arm> 
         }
     }
     let saves = (after as f64) < before as f64 * FEWER_BYTES;
-    let order = format!("{}, NUMA domains", arm.order);
+    let order = arm.order.clone() + SUFFIX;
     saves.then(|| Arm { order, slots, ..arm.clone() })
 }
 
@@ -73,6 +85,7 @@ mod tests {
             (&*found.order, &found.node_of),
             ("default order, NUMA domains", &blocks.node_of)
         );
+        assert_eq!(base(&found.order), Some(&*blocks.order));
         let domain =
             |rank: usize| domains[found.node_of[rank] as usize][found.slots[rank] as usize];
         let crossed = (0..7).filter(|rank| domain(*rank) != domain(rank + 1)).count();

@@ -9,3 +9,4 @@ mod tests;
 
 pub use arms::{Arm, Means, Placer, RankFile, Start, faster, order, relay_options};
 pub(crate) use choose::{traffic, worth_trying};
+pub(crate) use domains::base;

@@ -4,7 +4,7 @@ use cartograph_core::machine::Machine;
 
 use crate::launch::{Line, Places};
 use crate::learn::{Choice, Conditions, Entry, Guess, Placement};
-use crate::place::{Arm, Means, worth_trying};
+use crate::place::{Arm, Means, base, worth_trying};
 use crate::store::Store;
 
 /// The placements that are worth trying for the kinds of work that a job may do.
@@ -33,7 +33,8 @@ impl Candidates {
     ) -> Result<Self, String> {
         let means = Means::of(line, &entry.mpi)?;
         // A rank's device may be near the CPUs that it has by default.
-        let own = own.filter(|_| means.binds() && entry.devices.is_none());
+        let is_single = line.programs.all().count() == 1;
+        let own = own.filter(|_| means.binds() && is_single && entry.devices.is_none());
         let domains = own.map_or_else(Vec::new, Places::domains);
         let mut arms = Vec::new();
         for kind in &guess.kinds {
@@ -42,14 +43,12 @@ impl Candidates {
             arms.extend(found.into_iter().map(|arm| (*kind, arm)));
         }
         let count = arms.len();
-        arms.retain(|(_, arm)| !entry.is_blamed(&arm.order));
+        arms.retain(|(_, arm)| {
+            let is_base_blamed = base(&arm.order).is_some_and(|base| entry.is_blamed(base));
+            !entry.is_blamed(&arm.order) && !is_base_blamed
+        });
         let are_blamed = count > 0 && arms.is_empty();
         Ok(Self { arms, means, are_blamed })
-    }
-
-    /// The first candidate.
-    pub(super) fn first(&self) -> Option<&Arm> {
-        self.arms.first().map(|(_, arm)| arm)
     }
 
     /// The choice by the policy, where arm 0 is the default order.

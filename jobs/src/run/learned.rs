@@ -282,11 +282,12 @@ impl Lesson {
             Ok(found) => found,
             Err(why) => return why,
         };
-        let Some(first) = found.first() else {
+        let conditions = Conditions { shape, in_a_hurry: false, seed: self.key.build };
+        let chosen = found.choose((entry, &self.others), &guess, &conditions).arm;
+        let is_next = chosen > 0;
+        let Some((_, first)) = found.arms.get(chosen.saturating_sub(1)) else {
             return "no placement is predicted to help on these nodes".to_owned();
         };
-        let conditions = Conditions { shape, in_a_hurry: false, seed: self.key.build };
-        let is_next = found.choose((entry, &self.others), &guess, &conditions).arm > 0;
         let run = match (is_next, entry.kinds.len()) {
             (true, 0 | 1) => "the next run",
             (true, _) => "the next run with such input",

@@ -13,14 +13,26 @@ const KINDS: [([&str; 3], LevelKind); 3] = [
     (["ring", "rings", "ring"], LevelKind::Ring),
 ];
 
+/// The texts of an empty value.
+const NOTHING: [&str; 3] = ["", "~", "null"];
+
+/// What Slurm takes for true.
+const TRUE: [&str; 6] = ["true", "t", "yes", "y", "on", "1"];
+
 /// No such file has more lists and maps within each other.
 const DEEPEST: usize = 16;
 
 /// True if a text is of this format: each topology begins with its name.
 pub(in crate::machine) fn begins(text: &str) -> bool {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut lines = lines.filter(|line| !line.starts_with('#') && *line != "---");
-    lines.next().is_some_and(|line| line.starts_with("- topology:"))
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let first = lines.filter(|line| {
+        let is_mark = line.starts_with("---") || line.starts_with('%');
+        !(line.is_empty() || line.starts_with('#') || is_mark)
+    });
+    let is_quote = |c: char| [' ', '{', '"', '\''].contains(&c);
+    let first = { first }.next().and_then(|line| line.strip_prefix('-'));
+    let rest = first.and_then(|first| first.trim_start_matches(is_quote).strip_prefix("topology"));
+    rest.is_some_and(|rest| rest.trim_start_matches(is_quote).starts_with(':'))
 }
 
 /// The groups of the default topology, or of the first one.
@@ -28,20 +40,33 @@ pub(in crate::machine) fn read(text: &str) -> Result<Network, LayoutError> {
     let mut events = Events(Parser::new_from_str(text));
     let first = events.next()?;
     let all = events.node(first, DEEPEST)?;
-    let is_default = |one: &&Node| one.text("cluster_default") == Some("true");
+    let is_true = |text: &str| TRUE.contains(&&*text.to_ascii_lowercase());
+    let is_default = |one: &&Node| one.text("cluster_default").is_some_and(is_true);
     let topology = all.list().iter().find(is_default).or(all.list().first());
     let topology = topology.ok_or_else(|| wrong(all.line, "there is no topology"))?;
     let mut network = Network::default();
+    let mut has_groups = false;
     for ([of, several, name], kind) in KINDS {
         let groups = topology.get(of).and_then(|of| of.get(several));
         for group in groups.map_or(&[][..], Node::list) {
             let own = group.text(name).filter(|own| !own.is_empty());
             let own = own.ok_or_else(|| wrong(group.line, format!("a {name} has no name")))?;
             network.group(group.line, kind, own.to_owned());
-            network.list(group.line, group.text("children"), group.text("nodes"));
+            has_groups = true;
+            for (key, value) in group.map().iter().filter(|(key, _)| key != name) {
+                match (&**key, &value.value) {
+                    (_, Value::Text(text)) if NOTHING.contains(&&**text) => {}
+                    ("children", Value::Text(list)) => network.list(value.line, Some(list), None),
+                    ("nodes", Value::Text(list)) => network.list(value.line, None, Some(list)),
+                    _ => network.fault(
+                        value.line,
+                        format!("unknown key '{key}', or its value is no list of names"),
+                    ),
+                }
+            }
         }
     }
-    if KINDS.iter().all(|([of, ..], _)| topology.get(of).is_none()) {
+    if !has_groups {
         let what = "the topology has no switches, blocks or rings; for a torus, give coordinates in another file";
         network.fault(topology.line, what.to_owned());
     }
@@ -61,9 +86,16 @@ enum Value {
 }
 
 impl Node {
+    fn map(&self) -> &[(String, Self)] {
+        match &self.value {
+            Value::Map(map) => map,
+            _ => &[],
+        }
+    }
+
+    /// The value of a key, the last one if there are several.
     fn get(&self, key: &str) -> Option<&Self> {
-        let Value::Map(map) = &self.value else { return None };
-        map.iter().find(|(known, _)| known == key).map(|(_, node)| node)
+        self.map().iter().rev().find(|(known, _)| known == key).map(|(_, node)| node)
     }
 
     fn text(&self, key: &str) -> Option<&str> {
@@ -172,6 +204,8 @@ mod tests {
     fn the_default_topology_is_read() {
         let switches = ("switches".to_owned(), vec![0, 0, 1, 1]);
         assert_eq!(levels(TWO, "n1 n2 n3 n4"), (vec![switches], vec![]));
+        let yes = levels(&TWO.replace("default: true", "default: Yes"), "n1 n2 n3 n4");
+        assert_eq!(yes.0[0].0, "switches");
         let none = TWO.replace("default: true", "default: false");
         let blocks = ("blocks".to_owned(), vec![0, 1, 0]);
         assert_eq!(levels(&none, "n1 n3 n2"), (vec![blocks], vec![]));
@@ -181,7 +215,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named_with_its_line() {
-        for text in ["- topology: t\n  flat: true\n", "- topology: t\n  torus3d: {toruses: []}\n"] {
+        for text in [
+            "- topology: t\n  flat: true\n",
+            "- topology: t\n  torus3d: {toruses: []}\n",
+            "- topology: t\n  tree: true\n",
+            "\u{feff}%YAML 1.2\n--- # a\n- {\"topology\" : t, tree: {switches: }}\n",
+        ] {
             let (levels, faults) = levels(text, "n1 n2");
             assert!(levels.is_empty() && faults[0].contains("no switches, blocks or rings"));
         }
@@ -202,7 +241,24 @@ mod tests {
             let error = NetworkMapFile::read(&text).unwrap().unwrap_err().to_string();
             assert!(error.contains(said), "{text}: {error}");
         }
-        let (_, faults) = levels(&tree("      - {switch: a, nodes: 'n[1'}\n"), "n1");
-        assert_eq!(faults, ["line 4 of the file: 'n[1' has unmatched brackets"]);
+        let text = "      - switch: a\n        children: ~\n        nodes: n[1\n        speed: 1\n      - {switch: b, nodes: [n1]}\n";
+        let (_, faults) = levels(&tree(text), "n1");
+        assert_eq!(
+            faults,
+            [
+                "line 6 of the file: 'n[1' has unmatched brackets",
+                "line 7 of the file: unknown key 'speed', or its value is no list of names",
+                "line 8 of the file: unknown key 'nodes', or its value is no list of names",
+            ]
+        );
+    }
+
+    #[test]
+    fn many_lists_that_are_too_long_take_little_time() {
+        let switch =
+            |number: u32| format!("      - {{switch: s{number}, nodes: 'n[0-1048570],n[0-9]'}}\n");
+        let text: String = (0..500).map(switch).collect();
+        let text = format!("- topology: t\n  tree:\n    switches:\n{text}");
+        assert!(!NetworkMapFile::read(&text).unwrap().unwrap().faults.is_empty());
     }
 }

@@ -38,6 +38,23 @@ fn measured_orders_come_first() {
     }
     // A placement that was measured to be slower comes after one that was not measured.
     assert_eq!(best(&entry), ["third", "second"]);
+    // An order on the nodes of a placement that is slower is no trial, nor one that was slower itself.
+    let with = |order: &str| {
+        let ordered =
+            Arm { slots: vec![1, 0, 0, 1], ..arm(&format!("{order}, NUMA domains"), 1.0) };
+        let others = others().map(|(order, predicted)| arm(order, predicted));
+        let found = super::best(&entry, 0, 7, others.into_iter().chain([ordered]).collect());
+        found.into_iter().skip(MOST).map(|arm| arm.order).collect::<Vec<_>>()
+    };
+    assert_eq!(with("second"), ["second, NUMA domains"]);
+    assert_eq!(with("first"), [""; 0]);
+    entry.add(run("second, NUMA domains", 10.0));
+    let with = |order: &str| {
+        let ordered =
+            Arm { slots: vec![1, 0, 0, 1], ..arm(&format!("{order}, NUMA domains"), 1.0) };
+        super::best(&entry, 0, 7, vec![ordered]).len()
+    };
+    assert_eq!((with("second"), with("third")), (0, 1));
     // It does not count on other nodes.
     entry.runs.iter_mut().for_each(|run| run.shape = 8);
     assert_eq!(best(&entry), ["first", "second"]);

@@ -267,9 +267,13 @@ fn ranks_that_exchange_most_try_one_numa_domain() {
     // A chain is in the best order on its nodes, where neighbors are in different domains.
     bench.record(LINE, 1);
     runs_unchanged(bench.decide(LINE, &Around::default()), "no placement is predicted to help");
+    // Nor if one of several programs had another's CPUs.
+    let around = Around { has_domains: true, ..Around::default() };
+    let several = "@mpiexec --host n0:4,n1:4,n2:4,n3:4 -n 8 @program : -n 8 @other";
+    bench.record(several, 1);
+    runs_unchanged(bench.decide(several, &around), "no placement is predicted to help");
     let bench = Bench::new();
     bench.record(LINE, 1);
-    let around = Around { has_domains: true, ..Around::default() };
     let lesson = bench.decide(LINE, &around).lesson.unwrap();
     // Until there are jobs to compare with.
     assert!(lesson.arm.is_none());
