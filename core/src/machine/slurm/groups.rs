@@ -168,13 +168,16 @@ impl Network {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use crate::machine::Machine;
     use crate::machine::address::host_number;
     use crate::machine::network_map::*;
 
     /// The levels of a process on each of these hosts, and the faults in the file.
-    fn levels(text: &str, hosts: &str) -> (Vec<(String, Vec<u32>)>, Vec<String>) {
+    pub(in super::super) fn levels(
+        text: &str,
+        hosts: &str,
+    ) -> (Vec<(String, Vec<u32>)>, Vec<String>) {
         let NetworkMapFile { network_map, faults } = NetworkMapFile::read(text).unwrap().unwrap();
         let hosts: Vec<u64> = hosts.split(' ').map(host_number).collect();
         let at = hosts.iter().map(|host| network_map.at(*host));

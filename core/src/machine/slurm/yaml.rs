@@ -166,20 +166,8 @@ impl<'a> Events<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::machine::Machine;
-    use crate::machine::address::host_number;
+    use super::super::groups::tests::levels;
     use crate::machine::network_map::NetworkMapFile;
-
-    /// The levels of a process on each of these hosts, and the faults in the file.
-    fn levels(text: &str, hosts: &str) -> (Vec<(String, Vec<u32>)>, Vec<String>) {
-        let NetworkMapFile { network_map, faults } = NetworkMapFile::read(text).unwrap().unwrap();
-        let hosts: Vec<u64> = hosts.split(' ').map(host_number).collect();
-        let at = hosts.iter().map(|host| network_map.at(*host));
-        let machine = Machine::from_ids(&hosts).addressed(at).unwrap().without_idle_levels();
-        let levels = machine.above().iter().map(|level| level.group_of.to_vec());
-        let faults = faults.iter().map(ToString::to_string).collect();
-        (machine.names().into_iter().zip(levels).collect(), faults)
-    }
 
     /// A cluster of two partitions, each with its own network.
     const TWO: &str = "\
