@@ -35,7 +35,8 @@ pub(crate) struct Arguments {
     pub(super) node_sizes: Option<String>,
     /// The machine as in CARTOGRAPH_LAYOUT: 4x16 (nodes x processes), 2x4x16 (switches x nodes x processes),
     /// 40*48,16,8, or a file with the node of each rank, by its name or by a path such as s1/n5; default: the nodes
-    /// of the recording. Slurm's topology.conf or .yaml also needs the job's nodes: --hosts with --ppn or --node-sizes, or --traffic
+    /// of the recording. Slurm's topology.conf or topology.yaml also needs the job's nodes: --hosts with --ppn or
+    /// --node-sizes, or --traffic
     #[arg(long)]
     pub(super) layout: Option<String>,
     /// With switches: the cost of an edge inside a node, between nodes of one switch, between

@@ -56,8 +56,6 @@ impl Network {
             let names = match hostlist::names(list, MOST_NAMES - self.names) {
                 Ok(names) => names,
                 Err(what) => {
-                    // It may have taken as long.
-                    self.names = (self.names + MOST_NAMES / 16).min(MOST_NAMES);
                     self.fault(line, what);
                     continue;
                 }

@@ -9,14 +9,14 @@ pub(in crate::machine) const MOST_NAMES: usize = 1 << 20;
 ///
 /// Describes the fault in the list.
 pub(in crate::machine) fn names(list: &str, room: usize) -> Result<Vec<String>, String> {
-    let mut all = Vec::new();
-    for part in split(list)? {
-        if part.is_empty() {
-            return Err(format!("'{list}' has an empty name"));
-        }
-        expand(part, list, room - all.len().min(room), &mut all)?;
+    let parts = split(list)?.into_iter().map(|part| Part::parse(part, list));
+    let parts = parts.collect::<Result<Vec<Part<'_>>, String>>()?;
+    // Before any name is made: a list with a fault takes no time.
+    let count = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.count()));
+    if count > room {
+        return Err(too_many(list));
     }
-    Ok(all)
+    Ok(parts.iter().flat_map(Part::names).collect())
 }
 
 /// The parts between commas outside brackets.
@@ -41,50 +41,66 @@ fn split(list: &str) -> Result<Vec<&str>, String> {
     Ok(parts)
 }
 
-/// Adds the names in one part: each pair of brackets takes each of its numbers.
-fn expand(part: &str, list: &str, room: usize, all: &mut Vec<String>) -> Result<(), String> {
-    let mut names = vec![String::new()];
-    let mut rest = part;
-    while let Some((before, after)) = rest.split_once('[') {
-        let (inside, after) = after.split_once(']').unwrap_or((after, ""));
-        let numbers = numbers(inside, list, room)?;
-        if names.len().saturating_mul(numbers.len()) > room {
-            return Err(too_many(list));
-        }
-        let with = |name: &String| {
-            numbers.iter().map(|number| format!("{name}{before}{number}")).collect::<Vec<_>>()
-        };
-        names = names.iter().flat_map(with).collect();
-        rest = after;
-    }
-    if names.len() > room {
-        return Err(too_many(list));
-    }
-    all.extend(names.into_iter().map(|name| name + rest));
-    Ok(())
+/// The first and last number of a range, and its digits with leading zeros.
+type Range = (usize, usize, usize);
+
+/// A part of a list: each pair of brackets takes each of its numbers.
+struct Part<'a> {
+    /// The text before each pair of brackets, and the ranges there.
+    brackets: Vec<(&'a str, Vec<Range>)>,
+    /// The text after the last pair.
+    rest: &'a str,
 }
 
-/// The numbers in brackets, with their leading zeros.
-fn numbers(inside: &str, list: &str, room: usize) -> Result<Vec<String>, String> {
-    let mut numbers = Vec::new();
-    for range in inside.split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let number = |text: &str| {
-            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            is_number.then(|| text.parse::<usize>().ok()).flatten()
-        };
-        let (Some(from), Some(to)) = (number(first), number(last)) else {
-            return Err(format!("'{list}' has an invalid range '{range}'"));
-        };
-        if to < from {
-            return Err(format!("'{list}' has an invalid range '{range}'"));
+impl<'a> Part<'a> {
+    fn parse(part: &'a str, list: &str) -> Result<Self, String> {
+        if part.is_empty() {
+            return Err(format!("'{list}' has an empty name"));
         }
-        if to - from >= room.saturating_sub(numbers.len()) {
-            return Err(too_many(list));
+        let (mut brackets, mut rest) = (Vec::new(), part);
+        while let Some((before, after)) = rest.split_once('[') {
+            let (inside, after) = after.split_once(']').unwrap_or((after, ""));
+            let range = |text: &str| {
+                range(text).ok_or_else(|| format!("'{list}' has an invalid range '{text}'"))
+            };
+            brackets.push((before, inside.split(',').map(range).collect::<Result<_, _>>()?));
+            rest = after;
         }
-        numbers.extend((from..=to).map(|number| format!("{number:0width$}", width = first.len())));
+        Ok(Self { brackets, rest })
     }
-    Ok(numbers)
+
+    fn count(&self) -> usize {
+        let numbers = |ranges: &[Range]| {
+            let lengths = ranges.iter().map(|(from, to, _)| (to - from).saturating_add(1));
+            lengths.fold(0usize, usize::saturating_add)
+        };
+        self.brackets.iter().fold(1, |all, (_, ranges)| all.saturating_mul(numbers(ranges)))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names = vec![String::new()];
+        for (before, ranges) in &self.brackets {
+            let with = |name: &String| {
+                let numbers = |(from, to, width): &Range| {
+                    let (name, width) = (format!("{name}{before}"), *width);
+                    (*from..=*to).map(move |number| format!("{name}{number:0width$}"))
+                };
+                ranges.iter().flat_map(numbers).collect::<Vec<_>>()
+            };
+            names = names.iter().flat_map(with).collect();
+        }
+        names.into_iter().map(|name| name + self.rest).collect()
+    }
+}
+
+fn range(text: &str) -> Option<Range> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse::<usize>().ok()).flatten()
+    };
+    let (from, to) = (number(first)?, number(last)?);
+    (from <= to).then_some((from, to, first.len()))
 }
 
 fn too_many(list: &str) -> String {
