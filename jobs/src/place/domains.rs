@@ -5,8 +5,8 @@ use cartograph_core::mapping::{Csr, Options, plan_graph};
 
 use super::arms::Arm;
 
-/// The NUMA domain of the CPUs of each process of each node, in the order of ranks by default; each number occurs once in a
-/// job.
+/// For each node, the NUMA domain of each of its processes, in the order of ranks by default. Domains of different nodes have
+/// different numbers.
 pub(crate) type Domains = [Vec<u64>];
 
 /// A smaller saving of bytes between domains is not worth a job.
@@ -21,7 +21,8 @@ const SECONDS: f64 = 0.5;
 /// The end of the names of such placements.
 const SUFFIX: &str = ", NUMA domains";
 
-/// The name of the placement with the same nodes of ranks, in which they keep their order there; `None` if this is one.
+/// The name of the placement that such a placement is made of: ranks are on the same nodes, and keep their order there. `None`
+/// for the name of any other placement.
 pub(crate) fn base(order: &str) -> Option<&str> {
     order.strip_suffix(SUFFIX)
 }
