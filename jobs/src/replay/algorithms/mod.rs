@@ -27,28 +27,15 @@ pub(super) fn of(
     root: u32,
     bytes: u64,
 ) -> Vec<Step> {
-    let count = nodes.len() as u32;
-    match host {
-        _ if has_two_levels(host, kind, count, bytes) => two_levels(kind, nodes, root, bytes),
-        Host::OpenMpi4 | Host::OpenMpi5 => of_open_mpi(kind, count, root, bytes),
-        Host::Mpich | Host::Smpi => of_mpich(host, kind, count, root, bytes),
+    let of_node = by_node(nodes, root);
+    match has_two_levels(host, kind, &of_node, nodes.len() as u32, bytes) {
+        true => two_levels(host, kind, &of_node, bytes),
+        false => flat(host, kind, nodes.len() as u32, root, bytes),
     }
 }
 
-/// True if an MPI runs the collective inside nodes and between them.
-fn has_two_levels(host: Host, kind: CollectiveKind, count: u32, bytes: u64) -> bool {
-    use CollectiveKind::{Allreduce, Barrier, Bcast, Reduce};
-    match (host, kind) {
-        (Host::Mpich, Bcast(_)) => {
-            count < 8 || bytes < 12_288 || count.is_power_of_two() && bytes < 524_288
-        }
-        (Host::Mpich | Host::OpenMpi5, Barrier | Allreduce | Reduce(_) | Bcast(_)) => true,
-        _ => false,
-    }
-}
-
-/// A collective inside nodes, between the first process of each, and inside nodes again.
-fn two_levels(kind: CollectiveKind, nodes: &[u32], root: u32, bytes: u64) -> Vec<Step> {
+/// The members on each node, the root and its node first.
+fn by_node(nodes: &[u32], root: u32) -> Vec<Vec<u32>> {
     let mut of_node: Vec<Vec<u32>> = Vec::new();
     let mut number: HashMap<u32, usize> = HashMap::new();
     let others = (0..nodes.len() as u32).filter(|member| *member != root);
@@ -59,23 +46,72 @@ fn two_levels(kind: CollectiveKind, nodes: &[u32], root: u32, bytes: u64) -> Vec
             None => of_node.push(vec![member]),
         }
     }
+    of_node
+}
+
+/// True if an MPI runs the collective inside nodes and between them.
+fn has_two_levels(
+    host: Host,
+    kind: CollectiveKind,
+    of_node: &[Vec<u32>],
+    count: u32,
+    bytes: u64,
+) -> bool {
+    use CollectiveKind::{Allgather, Allreduce, Barrier, Bcast, Gather, Reduce, Scatter};
+    match (host, kind) {
+        (Host::Mpich, Bcast(_)) => {
+            count < 8 || bytes < 12_288 || count.is_power_of_two() && bytes < 524_288
+        }
+        (Host::Mpich, Barrier | Allreduce | Reduce(_)) => true,
+        // HAN: on several nodes, one with several processes, and all with as many for most collectives.
+        (Host::OpenMpi5, Barrier | Allreduce) => (2..count as usize).contains(&of_node.len()),
+        (Host::OpenMpi5, Bcast(_) | Reduce(_) | Gather(_) | Scatter(_) | Allgather) => {
+            let is_equal = of_node.iter().all(|members| members.len() == of_node[0].len());
+            is_equal && (2..count as usize).contains(&of_node.len())
+        }
+        _ => false,
+    }
+}
+
+/// A collective inside nodes, between the first process of each, and inside nodes again.
+fn two_levels(host: Host, kind: CollectiveKind, of_node: &[Vec<u32>], bytes: u64) -> Vec<Step> {
+    use CollectiveKind::{Allgather, Bcast, Gather, Reduce, Scatter};
     // The steps of all nodes; messages of different nodes do not wait for each other.
-    let inside = |of_members: fn(u32, u64) -> Vec<Step>| {
+    let inside = |kind, bytes| {
         let steps = move |members: &Vec<u32>| {
-            let steps = of_members(members.len() as u32, bytes).into_iter();
+            let steps = flat(host, kind, members.len() as u32, 0, bytes).into_iter();
             steps.map(|step| step.of(members)).collect::<Vec<_>>()
         };
         of_node.iter().flat_map(steps)
     };
-    let up = || inside(|count, bytes| tree_to(count, 0, 2, |_| bytes));
-    let down = || inside(|count, bytes| tree_from(count, 0, 2, |_| bytes));
     let first: Vec<u32> = of_node.iter().map(|members| members[0]).collect();
-    let between = of_mpich(Host::Mpich, kind, first.len() as u32, 0, bytes);
-    let between = between.into_iter().map(|step| step.of(&first));
+    let between = |bytes| {
+        let steps = flat(host, kind, first.len() as u32, 0, bytes).into_iter();
+        steps.map(|step| step.of(&first))
+    };
+    let of_first = times(bytes, of_node[0].len() as u32);
     match kind {
-        CollectiveKind::Bcast(_) => between.chain(down()).collect(),
-        CollectiveKind::Reduce(_) => up().chain(between).collect(),
-        _ => up().chain(between).chain(down()).collect(),
+        Bcast(_) => between(bytes).chain(inside(kind, bytes)).collect(),
+        Reduce(_) => inside(kind, bytes).chain(between(bytes)).collect(),
+        Scatter(_) => between(of_first).chain(inside(kind, bytes)).collect(),
+        Gather(_) => inside(kind, bytes).chain(between(of_first)).collect(),
+        Allgather => {
+            let all = times(of_first, first.len() as u32);
+            let gathered = inside(Gather(0), bytes).chain(between(of_first));
+            gathered.chain(inside(Bcast(0), all)).collect()
+        }
+        _ => {
+            let reduced = inside(Reduce(0), bytes).chain(between(bytes));
+            reduced.chain(inside(Bcast(0), bytes)).collect()
+        }
+    }
+}
+
+/// The steps of a collective that does not know of nodes.
+fn flat(host: Host, kind: CollectiveKind, count: u32, root: u32, bytes: u64) -> Vec<Step> {
+    match host {
+        Host::OpenMpi4 | Host::OpenMpi5 => of_open_mpi(kind, count, root, bytes),
+        Host::Mpich | Host::Smpi => of_mpich(host, kind, count, root, bytes),
     }
 }
 

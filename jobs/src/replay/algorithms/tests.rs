@@ -123,3 +123,26 @@ fn two_levels_send_one_message_between_two_nodes() {
     // Round-robin, a tree of 16 has messages inside nodes at its two highest levels only: 3 of 15.
     assert_eq!(between(Host::Smpi), 12);
 }
+
+#[test]
+fn allgathers_of_han_are_the_same_in_any_order() {
+    let block: Vec<u32> = (0..16).map(|rank| rank / 4).collect();
+    let round_robin: Vec<u32> = (0..16).map(|rank| rank % 4).collect();
+    let gathered = |host, nodes: &[u32]| of(host, Allgather, nodes, 0, 1000);
+    let between = |nodes: &[u32]| {
+        let mut between: Vec<_> = messages(&gathered(Host::OpenMpi5, nodes))
+            .map(|(from, to, bytes)| (nodes[from as usize], nodes[to as usize], bytes))
+            .filter(|(from, to, _)| from != to)
+            .collect();
+        between.sort_unstable();
+        between
+    };
+    let mut doubling: Vec<_> = (0..4).map(|node| (node, node ^ 1, 4000)).collect();
+    doubling.extend((0..4).map(|node| (node, node ^ 2, 8000)));
+    doubling.sort_unstable();
+    assert_eq!((between(&block), between(&round_robin)), (doubling.clone(), doubling));
+    // Not with unequal numbers on nodes, one process on each, or one node.
+    for nodes in [&block[1..], &[0, 1, 2, 3, 4], &[0; 16]] {
+        assert_eq!(gathered(Host::OpenMpi5, nodes), gathered(Host::OpenMpi4, nodes));
+    }
+}
