@@ -40,7 +40,7 @@ impl From<Fault> for Failure {
 
 /// The directory of the library to preload.
 pub struct LibraryDirectory {
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     /// The user whose files are trusted, besides root.
     owner: u32,
 }

@@ -1,15 +1,17 @@
 //! Programs: their files behind wrappers, the MPI with which they are linked, and the libraries to preload for them.
 
+mod container;
 mod file;
 mod libraries;
 mod preload;
 mod wrappers;
 
-use std::ffi::OsStr;
-use std::path::Path;
+use std::env;
+use std::ffi::{OsStr, OsString};
 
-use crate::error::Result;
+use crate::error::{Failure, Result};
 
+pub(crate) use container::of_command as container_of;
 pub use file::{find_program, is_linked, own_path};
 pub(crate) use file::{linked_mpi, needs_mpi};
 pub use libraries::{Fault, LibraryDirectory};
@@ -27,14 +29,23 @@ pub fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
     Ok(preload(&find_program(program)?, mpi, with).map(drop)?)
 }
 
-/// Explains why a program cannot be run with the recorder.
+/// Explains why the program in a command line cannot be run with the recorder.
 ///
 /// # Errors
 ///
 /// The reason.
-pub fn check_recorder(program: &Path) -> Result<()> {
+pub fn check_recorder(words: &[OsString], program: &OsStr) -> Result<()> {
+    let Ok(program) = find_program(program) else { return Ok(()) };
     let with = With { recorder: true, library: false };
-    Ok(preload(program, None, with).map(drop)?)
+    preload(&program, None, with)?;
+    let directory = LibraryDirectory::find()?.directory;
+    match container::without(words, &directory, |name| env::var_os(name)) {
+        Some(container) => Err(Failure::new(format!(
+            "the container of {container} may lack {0}; mount it, as by apptainer exec --bind {0}",
+            directory.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Explains why a program, of whose MPI there is no library, cannot be recorded.

@@ -79,7 +79,7 @@ pub(crate) fn program_at(words: &[OsString]) -> Option<usize> {
 }
 
 /// The index of the first word behind wrappers and their subcommands.
-fn behind_wrappers(words: &[OsString]) -> usize {
+pub(super) fn behind_wrappers(words: &[OsString]) -> usize {
     let mut next = 0;
     for (at, word) in words.iter().enumerate() {
         let word = name(word);

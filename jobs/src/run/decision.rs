@@ -258,8 +258,7 @@ fn empty(
     store: Result<Store, String>,
     around: &impl Surroundings,
 ) -> Result<Lesson, String> {
-    let mut programs = line.programs.all().map(program_word);
-    let checked = programs.try_for_each(|program| around.check_recorder(program));
+    let checked = line.programs.all().try_for_each(|words| around.check_recorder(words));
     checked.map_err(|failure| unchanged(&failure.text))?;
     let store = store.map_err(|why| unchanged(&why))?;
     let key =

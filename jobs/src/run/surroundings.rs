@@ -1,11 +1,12 @@
 //! What a decision about a job depends on outside the store.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 
 use crate::error;
+use crate::launch::program_word;
 use crate::processes::Question;
 use crate::processes::foreground::Signals;
-use crate::program::{self, find_program};
+use crate::program;
 
 /// The processes and files outside the store on which a decision depends: its tests have none of them.
 pub trait Surroundings {
@@ -16,9 +17,9 @@ pub trait Surroundings {
     /// Why there is no answer.
     fn ask(&self, question: &Question<'_>) -> Result<String, String>;
 
-    /// Explains why a program cannot be recorded.
-    fn check_recorder(&self, program: &OsStr) -> error::Result<()> {
-        find_program(program).map_or(Ok(()), |program| program::check_recorder(&program))
+    /// Explains why the program in a command line cannot be recorded.
+    fn check_recorder(&self, words: &[OsString]) -> error::Result<()> {
+        program::check_recorder(words, program_word(words))
     }
 }
 

@@ -11,22 +11,7 @@ use std::path::{Path, PathBuf};
 use cartograph_shim::elf::build_id;
 use cartograph_shim::splitmix::digest;
 
-use crate::program::{find_program, is_wrapper, name};
-
-/// Commands that start a program in a container, and the subcommands before its image.
-const CONTAINERS: &[(&str, &[&str])] = &[
-    ("apptainer", &["exec", "run"]),
-    ("singularity", &["exec", "run"]),
-    ("docker", &["run", "exec"]),
-    ("podman", &["run", "exec"]),
-    ("podman-hpc", &["run", "exec", "shared-run"]),
-    ("charliecloud", &["run"]),
-    ("ch-run", &[]),
-    ("shifter", &[]),
-    ("sarus", &["run"]),
-    ("enroot", &["start"]),
-    ("udocker", &["run"]),
-];
+use crate::program::{container_of, find_program, is_wrapper, name};
 
 /// Interpreters, with the option that a program's text follows.
 const INTERPRETERS: [(&str, &str); 9] = [
@@ -160,9 +145,9 @@ impl Identity {
             let started_by = interpreter.as_deref().unwrap_or(&file);
             let is_shell = SHELLS.contains(&&*name(started_by.as_os_str()));
             goes_on = is_shell || is_wrapper(&command);
-            let found = if let Some((_, subcommands)) = container(&command) {
+            let found = if let Some(container) = container_of(&command) {
                 is_named = false;
-                Some(parts.container(&command, subcommands, &words[next..])?)
+                Some(parts.container(&command, container.subcommands, &words[next..])?)
             } else if text_option(&command).is_some() {
                 let (name, count) = parts.script(&command, &file, &words[next..])?;
                 next += count;
@@ -177,10 +162,6 @@ impl Identity {
         let name = own.ok_or(Unidentified::Unreadable)?;
         Ok(Identity { name, build: parts.build, is_named, place: place(&words[path]) })
     }
-}
-
-fn container(command: &str) -> Option<&'static (&'static str, &'static [&'static str])> {
-    CONTAINERS.iter().find(|(container, _)| *container == command)
 }
 
 /// The option that a program's text follows, if the command is an interpreter.

@@ -1,6 +1,7 @@
 //! Launchers and a store for tests: what a job finds around it.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
@@ -103,7 +104,7 @@ impl Surroundings for Around {
         all.ok_or_else(|| "exit code 1".to_owned())
     }
 
-    fn check_recorder(&self, _: &OsStr) -> error::Result<()> {
+    fn check_recorder(&self, _: &[OsString]) -> error::Result<()> {
         if self.records { Ok(()) } else { Err(error::Failure::new("there is no recorder")) }
     }
 }
