@@ -240,7 +240,7 @@ impl Lesson {
     }
 
     /// The shape of the job's nodes in the default order, and a remark if they were not as assumed.
-    fn shape(
+    pub(super) fn shape(
         &mut self,
         machine: &Machine,
         names: &[String],
@@ -248,22 +248,21 @@ impl Lesson {
         if let Some(relayed) = &self.relayed {
             return relayed.shape(&mut self.arm, machine, self.key.build);
         }
-        let assumed = self.nodes.as_mut().ok_or("its nodes were unknown before it started")?;
-        let were_right = assumed.are(self.arm.as_ref(), machine, names);
-        if were_right {
-            assumed.kept.confirm(&self.store, &self.program, &assumed.own);
-        } else {
+        let mut assumed = self.nodes.take().ok_or("its nodes were unknown before it started")?;
+        if !assumed.are(self.arm.as_ref(), machine, names) {
             assumed.kept.forget(&self.store);
+            return match &self.arm {
+                Some(_) => Err("its ranks were not placed as requested; nothing learned".into()),
+                None => Ok((self.key.shape(machine), "; its nodes were not those of earlier jobs")),
+            };
         }
+        assumed.kept.confirm(&self.store, &self.program, &assumed.own);
         let shape = match &self.arm {
-            Some(_) if !were_right => {
-                return Err("its ranks were not placed as requested; nothing learned".into());
-            }
             Some(_) => shape(&assumed.node_of, self.key.build),
             None => self.key.shape(machine),
         };
-        let moved = if were_right { "" } else { "; its nodes were not those of earlier jobs" };
-        Ok((shape, moved))
+        self.nodes = Some(assumed);
+        Ok((shape, ""))
     }
 
     /// Notes the work of the job, and its inputs.
@@ -273,7 +272,7 @@ impl Lesson {
     }
 
     /// The placement of the next job that does this kind of work, in words.
-    fn next(&self, entry: &Entry, kind: u32, machine: &Machine) -> String {
+    pub(super) fn next(&self, entry: &Entry, kind: u32, machine: &Machine) -> String {
         let guess = Guess { kinds: vec![kind], is_known: true };
         let shape = self.key.shape(machine);
         let (of, devices) = ((&self.line, &self.store), self.devices(entry));

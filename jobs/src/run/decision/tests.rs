@@ -291,3 +291,20 @@ fn ranks_that_exchange_most_try_one_numa_domain() {
     assert_eq!(&*arm.order, "default order, NUMA domains");
     assert_eq!(arm.node_of, Machine::blocks(&[4; 4]).nodes());
 }
+
+#[test]
+fn domains_of_other_nodes_are_not_used() {
+    let bench = Bench::new();
+    bench.record(LINE, 1);
+    let around = Around { has_domains: true, ..Around::default() };
+    let machine = Machine::blocks(&[4; 4]);
+    for (first, is_used) in [("n0", true), ("n9", false)] {
+        let mut lesson = bench.decide(LINE, &around).lesson.unwrap();
+        let names = [first, "n1", "n2", "n3"].map(str::to_owned);
+        let (_, moved) = lesson.shape(&machine, &names).unwrap();
+        assert_eq!((moved.is_empty(), lesson.nodes.is_some()), (is_used, is_used), "{first}");
+        let entry = lesson.store.entry(&lesson.key, 16).unwrap();
+        let next = lesson.next(&entry, entry.kinds[0].id, &machine);
+        assert_eq!(next.contains("NUMA domains"), is_used, "{next}");
+    }
+}
