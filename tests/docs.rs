@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use cartograph::settings;
+use cartograph::{launcher, settings};
 
 /// The files in `docs` with this extension, by their paths below it.
 fn files(extension: &str) -> BTreeMap<String, String> {
@@ -276,6 +276,17 @@ fn every_message_has_a_page() {
 }
 
 /// A newcomer can read them in an afternoon, each in some minutes. The tables of one page have all results of mappings.
+#[test]
+fn every_launcher_is_in_the_table_of_those_that_place_ranks() {
+    let page = fs::read_to_string("docs/using.md").unwrap();
+    let (_, after) = page.split_once("## Launchers that place ranks").unwrap();
+    let rows: Vec<&str> = after.lines().filter(|line| line.starts_with('|')).collect();
+    for launcher in launcher::table::ALL {
+        let is_named = |command: &&str| rows.iter().any(|row| row.contains(&format!("`{command}")));
+        assert!(launcher.commands.iter().any(is_named), "{} is in no row", launcher.name);
+    }
+}
+
 #[test]
 fn pages_are_short() {
     let is_word = |word: &&str| word.contains(char::is_alphanumeric);

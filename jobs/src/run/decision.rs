@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cartograph_shim::splitmix::digest;
@@ -40,8 +41,6 @@ pub struct Request<'a> {
 pub struct Job {
     /// Its command line.
     pub words: Vec<OsString>,
-    /// The program's name for messages.
-    pub(super) name: String,
     /// The lesson of this job, or why there is none.
     pub(super) lesson: Result<Lesson, String>,
 }
@@ -54,41 +53,36 @@ impl Job {
         around: &impl Surroundings,
     ) -> Self {
         let command = request.command;
-        let name = |words: &[OsString]| program_word(words).to_string_lossy().into_owned();
-        let unchanged = |name, why| Self { words: command.to_vec(), name, lesson: Err(why) };
-        let line = match line(command, &store, around) {
-            Ok(line) => line,
-            Err(why) => return unchanged(name(command), format!("{why}; the job ran unchanged")),
-        };
-        let name = line.programs.all().map(name).collect::<Vec<_>>().join(" : ");
-        match lesson(request, &line, &name, store, around) {
-            Err(why) => unchanged(name, why),
-            Ok((start, lesson)) => match recorded(&start, &lesson) {
-                Some(words) => Self { words, name, lesson: Ok(lesson) },
-                None => unchanged(
-                    name,
-                    "cannot locate the cartograph executable; the job ran unchanged".into(),
-                ),
-            },
+        let decided = line(command, &store, around).map_err(|why| unchanged(&why));
+        let decided = decided.and_then(|line| {
+            let (start, lesson) = lesson(request, &line, store, around)?;
+            let words = recorded(&start, &lesson);
+            let words = words.ok_or_else(|| unchanged("cannot locate the cartograph executable"));
+            Ok((words?, lesson))
+        });
+        match decided {
+            Ok((words, lesson)) => Self { words, lesson: Ok(lesson) },
+            Err(why) => Self { words: command.to_vec(), lesson: Err(why) },
         }
     }
 
     /// Learns from the job, which has ended, and returns the line about it.
     pub fn learn(self, end: JobEnd) -> String {
-        let Self { name, lesson, .. } = self;
-        match (lesson, end.ended) {
-            (Err(why), _) => why,
-            (Ok(lesson), Ended::Code(0)) => {
-                lesson.learn(&name).unwrap_or_else(|why| format!("{name}: {why}"))
-            }
-            (Ok(_), Ended::Code(code)) if end.after_signal => format!(
+        let lesson = match self.lesson {
+            Ok(lesson) => lesson,
+            Err(why) => return why,
+        };
+        let name = lesson.name.clone();
+        match end.ended {
+            Ended::Code(0) => lesson.learn(&name).unwrap_or_else(|why| format!("{name}: {why}")),
+            Ended::Code(code) if end.after_signal => format!(
                 "{name} exited with code {code} after a signal; nothing learned from this run"
             ),
-            (Ok(lesson), Ended::Code(code)) => {
+            Ended::Code(code) => {
                 lesson.failed();
                 format!("{name} exited with code {code}; this run is not compared")
             }
-            (Ok(_), Ended::Signal(_)) => {
+            Ended::Signal(_) => {
                 format!("{name} was ended by a signal; nothing learned from this run")
             }
         }
@@ -150,13 +144,12 @@ fn kept_output(
 fn lesson(
     request: &Request<'_>,
     line: &Line,
-    name: &str,
     store: Result<Store, String>,
     around: &impl Surroundings,
 ) -> Result<(Start, Lesson), String> {
     let mut lesson = empty(request, line, store, around)?;
     if line.takes_relays(|name| env::var(name).ok()) {
-        let start = relayed(request.no_trial, line, name, &mut lesson)?;
+        let start = relayed(request.no_trial, line, &mut lesson)?;
         return Ok((start, lesson));
     }
     let known = asked(line).and_then(|count| lesson.store.entry(&lesson.key, count));
@@ -167,7 +160,7 @@ fn lesson(
     lesson.program = program_number(&lesson, known.as_ref());
     let mut kept = Kept::read(&lesson.store, &line.without_programs());
     let is_here = kept.own().is_some();
-    let is_looked_at = looks(&mut kept, &lesson, is_here, name)?;
+    let is_looked_at = looks(&mut kept, &lesson, is_here)?;
     let mut job = Nodes::find(line, kept, &lesson, around)?;
     let entry = lesson.store.entry(&lesson.key, job.own.ranks());
     lesson.others = lesson.store.others(&lesson.key, job.own.ranks());
@@ -183,7 +176,7 @@ fn lesson(
         Err(Refusal::NothingHelps) => {
             job.kept.gives_up(&lesson.store, &lesson.program);
             if !is_looked_at {
-                return Err(nothing_helps(name));
+                return Err(nothing_helps(&lesson.name));
             }
             Start::of(line.clone().into())
         }
@@ -201,12 +194,12 @@ fn lesson(
 
 /// The start of a job whose ranks are placed by relays. Its nodes are unknown before it: if nothing helps on those of the last
 /// one, this one is recorded, and the next ones rest if its nodes were the same.
-fn relayed(no_trial: bool, line: &Line, name: &str, lesson: &mut Lesson) -> Result<Start, String> {
+fn relayed(no_trial: bool, line: &Line, lesson: &mut Lesson) -> Result<Start, String> {
     let entry = with_relays::entry(line, lesson);
     let nodes = entry.as_ref().map_or(0, |entry| digest(entry.nodes.as_bytes()));
     lesson.program = format!("{}-{nodes:016x}", program_number(lesson, entry.as_ref()));
     let mut kept = Kept::read(&lesson.store, &line.without_programs());
-    looks(&mut kept, lesson, true, name)?;
+    looks(&mut kept, lesson, true)?;
     if let Some(processes) = entry.as_ref().map(|entry| entry.processes).or(asked(line)) {
         lesson.others = lesson.store.others(&lesson.key, processes);
     }
@@ -225,10 +218,12 @@ fn relayed(no_trial: bool, line: &Line, name: &str, lesson: &mut Lesson) -> Resu
 /// # Errors
 ///
 /// Why the job starts at once.
-fn looks(kept: &mut Kept, lesson: &Lesson, is_here: bool, name: &str) -> Result<bool, String> {
+fn looks(kept: &mut Kept, lesson: &Lesson, is_here: bool) -> Result<bool, String> {
     match kept.rests(&lesson.store, &lesson.program, is_here) {
-        Rest::NothingHelps => Err(nothing_helps(name)),
-        Rest::Unrecorded(why) => Err(unchanged(&format!("{name}: in an earlier job, {why}"))),
+        Rest::NothingHelps => Err(nothing_helps(&lesson.name)),
+        Rest::Unrecorded(why) => {
+            Err(unchanged(&format!("{}: in an earlier job, {why}", lesson.name)))
+        }
         rest => Ok(rest == Rest::Over),
     }
 }
@@ -267,6 +262,7 @@ fn empty(
         .job_folder()
         .map_err(|error| unchanged(&format!("cannot write to the store: {error}")))?;
     Ok(Lesson {
+        name: shown_name(line, &key),
         line: line.clone(),
         store,
         key,
@@ -286,6 +282,19 @@ fn empty(
         are_devices_local: request.are_devices_local,
         from: None,
     })
+}
+
+/// The program's name for messages: its word in the command line, or the name of its entry if that differs from the file's,
+/// as for scripts.
+fn shown_name(line: &Line, key: &Key) -> String {
+    let words: Vec<_> =
+        line.programs.all().map(|words| program_word(words).to_string_lossy()).collect();
+    match &words[..] {
+        [word] if Path::new(&**word).file_name().is_none_or(|name| *name != *key.program) => {
+            key.program.clone()
+        }
+        words => words.join(" : "),
+    }
 }
 
 /// The command line of a start, with the recorder before the program.

@@ -22,6 +22,8 @@ use crate::traffic;
 
 /// A job that teaches something.
 pub(super) struct Lesson {
+    /// The program's name for messages.
+    pub(super) name: String,
     /// The command line of the job.
     pub(super) line: Line,
     pub(super) store: Store,

@@ -308,3 +308,16 @@ fn domains_of_other_nodes_are_not_used() {
         assert_eq!(next.contains("NUMA domains"), is_used, "{next}");
     }
 }
+
+#[test]
+fn a_script_is_named_as_in_its_entry() {
+    let bench = Bench::new();
+    let line = LINE.replace("@program", "sh @program");
+    assert_ne!(line, LINE);
+    bench.record(&line, 1);
+    let why = bench.decide(&line, &Around::default()).lesson.err().unwrap();
+    assert!(why.starts_with("program: no placement"), "{why}");
+    bench.record(LINE, 1);
+    let why = bench.decide(LINE, &Around::default()).lesson.err().unwrap();
+    assert!(why.starts_with('/') && why.contains("/program: no placement"), "{why}");
+}
