@@ -27,6 +27,9 @@ const MACHINES: [(&str, Machine); 7] = [
 const FASTER: f64 = 10.0;
 const FASTER_NAME: &str = "work / 10";
 
+/// Above this number of processes, only the usual machine is simulated: a replay takes minutes.
+const MOST: u32 = 512;
+
 /// What is left of a program's time if messages took none, at least: the most work of a rank.
 fn work(trace: &Trace) -> f64 {
     let ranks = trace.program.ranks.iter();
@@ -199,10 +202,14 @@ fn one(trace: &Trace, [gains, times, objectives]: &mut [Table; 3]) -> Result<(),
     let [measuring, fast] = [(trace, "as-traced"), (&faster, "faster")]
         .map(|(trace, name)| Measuring::new(trace, name));
     let (measuring, fast) = (measuring?, fast?);
-    let title = &trace.title;
+    let (title, is_large) = (&trace.title, trace.size() > MOST);
     let (mut cells, mut last) = (Vec::new(), [const { String::new() }; 3]);
     let usual = MACHINES.map(|(name, machine)| (name, machine, &measuring));
     for (name, machine, measuring) in usual.into_iter().chain([(FASTER_NAME, USUAL, &fast)]) {
+        if is_large && machine != USUAL {
+            cells.push("-".to_owned());
+            continue;
+        }
         let Times { block, round_robin, planned, predicted, reordered } = measuring.on(machine)?;
         let gain = block / planned;
         cells.push(format!("{gain:.2}"));
@@ -224,6 +231,9 @@ fn one(trace: &Trace, [gains, times, objectives]: &mut [Table; 3]) -> Result<(),
     let [part, round_robin, reordered] = last;
     let (ranks, cells) = (trace.size(), cells.join(" | "));
     gains.row(&format!("{title} | {ranks} | {part} | {cells} | {round_robin} | {reordered}"));
+    if is_large {
+        return Ok(());
+    }
     // Of an all-to-all, all orders have the same bytes.
     let correlation =
         |value: f64| if value.is_nan() { "-".to_owned() } else { format!("{value:.2}") };
