@@ -71,7 +71,7 @@ fn mounts(text: &OsStr, directory: &Path) -> bool {
     // An option may be joined to its value: -B/opt.
     parts.any(|part| {
         let path = part.iter().position(|byte| *byte == b'/').map(|at| &part[at..]);
-        path.is_some_and(|path| above.contains(&path))
+        path.is_some_and(|path| above.contains(&path.strip_suffix(b"/").unwrap_or(path)))
     })
 }
 
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(lacks(command, opt, &[]), Some("apptainer"), "{command}");
         }
         for bind in
-            ["--bind /opt/cartograph", "-B/opt:/opt", "--bind=/data:/d,/opt/cartograph/lib:ro"]
+            ["--bind /opt/cartograph", "-B/opt:/opt", "--bind=/data:/d,/opt/cartograph/lib/:ro"]
         {
             assert_eq!(lacks(&format!("apptainer exec {bind} i app"), opt, &[]), None, "{bind}");
         }

@@ -28,7 +28,7 @@ pub(super) fn of(
     bytes: u64,
 ) -> Vec<Step> {
     let of_node = by_node(nodes, root);
-    match has_two_levels(host, kind, &of_node, nodes.len() as u32, bytes) {
+    match has_two_levels(host, kind, nodes, &of_node, bytes) {
         true => two_levels(host, kind, &of_node, bytes),
         false => flat(host, kind, nodes.len() as u32, root, bytes),
     }
@@ -53,21 +53,25 @@ fn by_node(nodes: &[u32], root: u32) -> Vec<Vec<u32>> {
 fn has_two_levels(
     host: Host,
     kind: CollectiveKind,
+    nodes: &[u32],
     of_node: &[Vec<u32>],
-    count: u32,
     bytes: u64,
 ) -> bool {
     use CollectiveKind::{Allgather, Allreduce, Barrier, Bcast, Gather, Reduce, Scatter};
+    let count = nodes.len();
     match (host, kind) {
         (Host::Mpich, Bcast(_)) => {
             count < 8 || bytes < 12_288 || count.is_power_of_two() && bytes < 524_288
         }
         (Host::Mpich, Barrier | Allreduce | Reduce(_)) => true,
-        // HAN: on several nodes, one with several processes, and all with as many for most collectives.
-        (Host::OpenMpi5, Barrier | Allreduce) => (2..count as usize).contains(&of_node.len()),
+        // HAN: on several nodes, one with several processes, and all with as many for most collectives. In other orders
+        // than blocks, `exec` sets another component for gathers and scatters, where HAN's are wrong.
+        (Host::OpenMpi5, _) if !(2..count).contains(&of_node.len()) => false,
+        (Host::OpenMpi5, Barrier | Allreduce) => true,
         (Host::OpenMpi5, Bcast(_) | Reduce(_) | Gather(_) | Scatter(_) | Allgather) => {
             let is_equal = of_node.iter().all(|members| members.len() == of_node[0].len());
-            is_equal && (2..count as usize).contains(&of_node.len())
+            let blocks = nodes.chunk_by(|one, next| one == next).count();
+            is_equal && (blocks == of_node.len() || !matches!(kind, Gather(_) | Scatter(_)))
         }
         _ => false,
     }

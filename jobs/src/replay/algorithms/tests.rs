@@ -141,6 +141,10 @@ fn allgathers_of_han_are_the_same_in_any_order() {
     doubling.extend((0..4).map(|node| (node, node ^ 2, 8000)));
     doubling.sort_unstable();
     assert_eq!((between(&block), between(&round_robin)), (doubling.clone(), doubling));
+    for (nodes, is_by_node) in [(&block, true), (&round_robin, false)] {
+        let steps = [Host::OpenMpi4, Host::OpenMpi5].map(|host| of(host, Gather(3), nodes, 3, 8));
+        assert_eq!(steps[0] != steps[1], is_by_node);
+    }
     // Not with unequal numbers on nodes, one process on each, or one node.
     for nodes in [&block[1..], &[0, 1, 2, 3, 4], &[0; 16]] {
         assert_eq!(gathered(Host::OpenMpi5, nodes), gathered(Host::OpenMpi4, nodes));
