@@ -52,26 +52,28 @@ fn every_command_starts_a_wrapper_in_the_place_of_the_program() {
 
 /// In a container that lacks the recorder, the loader would complain in each process.
 #[test]
-fn a_container_is_recorded_if_it_has_the_recorder() {
+fn a_container_needs_the_libraries() {
     let jobs = Jobs::new("container");
     jobs.bench.script("apptainer", "while [ ! -e \"$1\" ]; do shift; done; shift; exec \"$@\"");
     fs::write(jobs.bench.directory.join("image"), "").unwrap();
-    let job = |options: &str| {
+    let job = |command: &str, options: &str| {
         let wrapper = format!("../apptainer exec {options} ../image");
         let log = jobs.bench.directory.join("log");
-        let mut line = jobs.command_behind("run", &wrapper);
+        let mut line = jobs.command_behind(command, &wrapper);
         let done = line.env("LOG", &log).env("HOME", "/nonexistent").output().unwrap();
-        let log = fs::read_to_string(log).unwrap();
+        let log = fs::read_to_string(log).unwrap_or_default();
         let said = String::from_utf8(done.stderr).unwrap();
         (log.lines().any(|line| line.contains("exec --record")), said)
     };
     let lib = jobs.bench.directory.join("lib");
-    let said = format!(
-        "cartograph: the container of apptainer may lack {0}; mount it, as by apptainer exec --bind {0}; the job ran \
-         unchanged\n",
+    let lacks = format!(
+        "cartograph: the container of apptainer may lack {0}; mount it, as by apptainer exec --bind {0}",
         lib.display()
     );
-    assert_eq!(job("--bind /scratch"), (false, said));
-    let (is_recorded, said) = job(&format!("--bind {}", lib.display()));
+    for command in ["tune --runs 3", "try --runs 1", "run"] {
+        let end = if command == "run" { "; the job ran unchanged\n" } else { "\n" };
+        assert_eq!(job(command, "--bind /scratch"), (false, lacks.clone() + end), "{command}");
+    }
+    let (is_recorded, said) = job("run", &format!("--bind {}", lib.display()));
     assert!(is_recorded, "{said}");
 }

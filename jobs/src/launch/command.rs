@@ -9,7 +9,7 @@ use super::line::{Line, Programs, Unreadable};
 use crate::error::{Cause, Failure, Result};
 use crate::pmi::Parts;
 use crate::processes::Question;
-use crate::program::{self, find_program, needs_mpi, own_path, program_at};
+use crate::program::{With, check, find_program, needs_mpi, own_path, program_at};
 
 /// A launcher's command.
 #[derive(Clone, Default)]
@@ -83,8 +83,8 @@ impl Launch {
     ///
     /// The reason.
     pub fn check(&self) -> Result<()> {
-        let check = |program| program::check(program_word(program), self.mpi.as_deref());
-        self.programs.all().try_for_each(check)
+        let (mpi, with) = (self.mpi.as_deref(), With { recorder: false, library: true });
+        self.programs.all().try_for_each(|words| check(words, program_word(words), mpi, with))
     }
 
     /// The command with these words before each program.

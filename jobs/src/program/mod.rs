@@ -19,25 +19,13 @@ pub use preload::{With, preload};
 pub use wrappers::behind_wrapper;
 pub(crate) use wrappers::{is_wrapper, name, program_at, runs_once};
 
-/// Explains why a program cannot be run with a library.
+/// Explains why the program in a command line, this word of it, cannot be run with libraries.
 ///
 /// # Errors
 ///
 /// The reason.
-pub fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
-    let with = With { recorder: false, library: true };
-    Ok(preload(&find_program(program)?, mpi, with).map(drop)?)
-}
-
-/// Explains why the program in a command line cannot be run with the recorder.
-///
-/// # Errors
-///
-/// The reason.
-pub fn check_recorder(words: &[OsString], program: &OsStr) -> Result<()> {
-    let Ok(program) = find_program(program) else { return Ok(()) };
-    let with = With { recorder: true, library: false };
-    preload(&program, None, with)?;
+pub fn check(words: &[OsString], program: &OsStr, mpi: Option<&str>, with: With) -> Result<()> {
+    preload(&find_program(program)?, mpi, with)?;
     let directory = LibraryDirectory::find()?.directory;
     match container::without(words, &directory, |name| env::var_os(name)) {
         Some(container) => Err(Failure::new(format!(

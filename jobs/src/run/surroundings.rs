@@ -6,7 +6,7 @@ use crate::error;
 use crate::launch::program_word;
 use crate::processes::Question;
 use crate::processes::foreground::Signals;
-use crate::program;
+use crate::program::{With, check, find_program};
 
 /// The processes and files outside the store on which a decision depends: its tests have none of them.
 pub trait Surroundings {
@@ -19,7 +19,8 @@ pub trait Surroundings {
 
     /// Explains why the program in a command line cannot be recorded.
     fn check_recorder(&self, words: &[OsString]) -> error::Result<()> {
-        program::check_recorder(words, program_word(words))
+        let (program, with) = (program_word(words), With { recorder: true, library: false });
+        find_program(program).map_or(Ok(()), |_| check(words, program, None, with))
     }
 }
 
