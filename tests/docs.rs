@@ -275,7 +275,6 @@ fn every_message_has_a_page() {
     assert!(alone.is_empty(), "{alone:#?}");
 }
 
-/// A newcomer can read them in an afternoon, each in some minutes. The tables of one page have all results of mappings.
 #[test]
 fn every_launcher_is_in_the_table_of_those_that_place_ranks() {
     let page = fs::read_to_string("docs/using.md").unwrap();
@@ -287,6 +286,7 @@ fn every_launcher_is_in_the_table_of_those_that_place_ranks() {
     }
 }
 
+/// A newcomer can read them in an afternoon, each in some minutes. The tables of one page have all results of mappings.
 #[test]
 fn pages_are_short() {
     let is_word = |word: &&str| word.contains(char::is_alphanumeric);

@@ -11,7 +11,7 @@ pub(crate) struct Container {
     command: &'static str,
     /// The subcommands before its image.
     pub(crate) subcommands: &'static [&'static str],
-    /// True if the container has the user's home directory, unless options say otherwise.
+    /// True if the container has the user's home directory, unless options or the site's settings say otherwise.
     has_home: bool,
 }
 
