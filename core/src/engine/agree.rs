@@ -74,19 +74,19 @@ pub(super) fn agree<C: Comm>(
 /// The numbers of a rank in the reduction, and then the least of all ranks. The complement of the least complement is
 /// the greatest number.
 struct Numbers {
-    /// This rank if it is at fault; and if the result so far does not fit its arguments.
+    /// This rank if it is at fault; and this rank if the result so far does not fit its arguments.
     at_fault: i64,
     does_not_fit: i64,
     /// Numbers that must be equal on all ranks, and their complements: the function with the number of vertices, a
     /// digest of the arguments that must be equal, and a digest of all arguments.
     alike: [[i64; 2]; 3],
-    /// This rank if it chose the first form of the call; and the second.
+    /// This rank if it chose the first form of the call; and this rank if it chose the second form.
     chose: [i64; 2],
     permission_rank: i64,
     /// The facts that only rank 0 contributes.
     root: i64,
     check: i64,
-    /// This rank if it wants native collectives; and if it does not allow them.
+    /// This rank if it wants native collectives; and this rank if it does not allow them.
     wants_host_graph: i64,
     forbids_host_graph: i64,
     /// The complement of the pairing.
@@ -154,7 +154,7 @@ impl Numbers {
 ///
 /// # Errors
 ///
-/// As [`agree`].
+/// Like [`agree`].
 pub(super) fn agree_by_reduction<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,

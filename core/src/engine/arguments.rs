@@ -133,7 +133,7 @@ impl Shared<'_> {
 pub struct CartArguments<'a> {
     /// Processes along each dimension.
     pub dims: &'a [i32],
-    /// The periodic dimensions: true for each that is.
+    /// True for each periodic dimension.
     pub periods: &'a [bool],
     /// True if ranks may be reordered.
     pub reorder: bool,

@@ -26,7 +26,7 @@ impl Rule {
         }
     }
 
-    /// A sentence on its violation, for reports.
+    /// A sentence about its violation, for reports.
     pub fn broken(self, function: &str) -> String {
         let what = match self {
             Self::Edges => "edges do not match at their two ends",
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_name_rules() {
+    fn names_of_rules_are_parsed() {
         let some = Check::default().with(Rule::Edges).with(Rule::Arguments);
         assert_eq!(Check::parse("edges, arguments"), Ok(some));
         assert!(some.has(Rule::Edges) && !some.has(Rule::Weights));

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_decision_of_rank_0_counts() {
+    fn the_decision_of_rank_0_applies_to_all() {
         let request = ReorderRequest { reorder: true, ..ReorderRequest::default() };
         let [off, granted] = [Permission::Off as i64, Permission::Granted as i64];
         let known = |knowledge| (knowledge as i64) << KNOWLEDGE;
@@ -326,13 +326,13 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_follows_its_ranks_moves_as_with_on() {
+    fn a_known_program_is_reordered_as_with_on() {
         for reorder in [Reorder::Off, Reorder::Known, Reorder::On, Reorder::All, Reorder::Always] {
             assert_eq!(reorder.of_program(|| false), reorder);
             let known = if reorder == Reorder::Known { Reorder::On } else { reorder };
             assert_eq!(reorder.of_program(|| true), known);
         }
-        // Where it is unknown, ranks ask each other for nothing.
+        // If that is unknown, ranks do not ask each other.
         let settings = CallSettings::default();
         let request = ReorderRequest { reorder: true, settings, ..ReorderRequest::default() };
         assert!(!request.needs_broadcast());

@@ -50,7 +50,7 @@ pub(super) fn check_edges<C: Comm>(
 }
 
 /// Finds an edge on which its ends differ. Called only if there is one, and on a communicator of our own. O(degree log
-/// degree) besides the messages.
+/// degree) plus the messages.
 fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result<Error, C::Error> {
     let rank = comm.rank()?;
     let listed = |ranks: &[i32], weights: EdgeWeights<'_>| -> Vec<(i32, i32)> {

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_and_their_order_count() {
+    fn different_processes_or_orders_have_different_digests() {
         let one = order(&[0, 1, 2, 3]);
         for other in [&[1, 0, 2, 3][..], &[0, 1, 2], &[0, 1, 2, 4], &[0, 1, 2, 3, 4], &[0, 1, 3, 2]]
         {

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_are_read() {
+    fn values_of_the_setting_are_parsed() {
         let read = |text: &str| {
             text.parse::<Policy>().map(|p| (p.reorder, p.scramble.map(|scramble| scramble.seed)))
         };

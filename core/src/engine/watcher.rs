@@ -1,12 +1,12 @@
-//! The process that watches whether the program goes on with its old ranks on a reordered grid.
+//! The process that watches whether the program keeps using its old ranks on a reordered grid.
 //!
 //! A program that keeps its old rank asks the new grid for that rank's coordinates first. A correct one may ask for any
 //! coordinates, but first for those of its new rank, of a neighbor, or of the first or last rank. So one process
-//! watches, and it can tell these apart: rank 0 chooses it with the plan, and no message is needed later.
+//! watches that can distinguish these cases: rank 0 chooses it with the plan, and no message is needed later.
 
-/// The new rank of the process that watches: the one of least old rank, except the first and the last, that has another
-/// rank in a grid of these sides, which is no neighbor of the old one; `None` if there is none. `old_rank` is that of
-/// each new one.
+/// The new rank of the process that watches: among the processes whose new rank in a grid of these sides is neither
+/// their old rank nor a neighbor of it, the one with the least old rank, except the first and the last; `None` if there
+/// is none. `old_rank` gives the old rank of each new rank.
 pub(super) fn watcher(dims: &[i32], old_rank: &[i32], size: i32) -> Option<i32> {
     let last = size.min(old_rank.len() as i32) - 1;
     let can_tell = |(new, old): &(i32, i32)| {
@@ -44,7 +44,7 @@ mod tests {
         assert_eq!(watcher(&[5, 1], &[1, 0, 2, 4, 3], 5), None);
         // Old ranks 0 and 5 are the first and the last, 1 moves to a neighbor, and 2 farther away.
         assert_eq!(watcher(&[6], &[5, 3, 1, 4, 2, 0], 6), Some(4));
-        // Two cells are left out, so that old rank 5 is none of the grid.
+        // Two cells are left out, so old rank 5 is outside the grid.
         assert_eq!(watcher(&[4], &[0, 5, 4, 3], 6), None);
         assert_eq!(watcher(&[2, 2], &[0, 5, 1, 4], 6), Some(2));
     }

@@ -36,7 +36,7 @@ pub struct Launcher {
     pub prints: &'static [&'static str],
     /// Text in `MPI_Get_library_version` of the MPIs that come with it, if several launchers have the same command.
     pub mpis: &'static [&'static str],
-    /// Variables of an allocation, if the launcher gets nodes for each job where none is set.
+    /// Variables that are set in an allocation, if the launcher requests nodes for each job when none of them is set.
     pub allocations: &'static [&'static str],
     /// True if one-letter options may be joined to each other and to their value, as in `-n4`, and long ones may be
     /// abbreviated.

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_domains_that_hold_all_cpus() {
+    fn the_smallest_domains_that_contain_all_cpus_are_found() {
         for old in [false, true] {
             let files = machine(old);
             let of = |cpus: &[usize]| domains(cpus, |path| files.get(path).cloned());
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn unset_variables_are_unknown() {
+    fn domains_without_readable_files_are_unknown() {
         assert_eq!(domains(&[0], |_| None), [None; 3]);
         assert_eq!(domains(&[0], |_| Some("what\n".into())), [None; 3]);
         assert_eq!(domains(&[0], |_| Some(String::new())), [None; 3]);

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn words_name_nodes_and_the_paths_around_them() {
+    fn words_are_names_of_nodes_or_paths() {
         assert_eq!(read("b a\nb", 3).unwrap().nodes(), [0, 1, 0]);
         assert!(matches!(read("b a\nb", 4), Err(LayoutError::OtherSize { places: 3, .. })));
         let machine = read("s1/n5 s1/n6 s2/n7\ns1/n5\n", 4).unwrap();

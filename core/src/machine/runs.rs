@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_and_rounds_take_words_by_nodes() {
+    fn words_for_blocks_and_rounds_grow_with_nodes_only() {
         assert_eq!(words(&Machine::one_node(0)), HEAD + 1);
         assert_eq!(words(&Machine::one_node(1_000_000)), HEAD + 1 + 2);
         assert_eq!(words(&Machine::blocks(&[48; 1000])), HEAD + 1 + 2 * 1000);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_refused() {
+    fn malformed_words_are_refused() {
         let node = LevelKind::Node as u32;
         for words in [
             &[][..],

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_texts_are_read() {
+    fn coordinates_are_read_from_words_and_texts() {
         let found = torus([8, 9, 0], &[[7, 8, 1023], [0, 1, 2]]).unwrap();
         let words: Vec<u32> = found.words().collect();
         assert_eq!(Torus::from_words(&words), Some(found));

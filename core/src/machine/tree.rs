@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_above_hold_whole_groups() {
+    fn levels_above_contain_whole_groups() {
         let nodes = || Machine::from_ids(&[5, 5, 6, 6, 7, 7]);
         assert_eq!(nodes().under(LevelKind::Switch, &[1, 1, 1, 2, 2, 2]), None);
         let machine = nodes().under(LevelKind::Switch, &[9, 9, 8, 8, 9, 9]).unwrap();

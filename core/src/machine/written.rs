@@ -38,7 +38,7 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// [`LayoutError`]. A node without processes is malformed.
+    /// [`LayoutError`]. A node without processes is invalid.
     pub fn parse(text: &str, ranks: usize) -> Result<Self, LayoutError> {
         let machine = notation::parse(text, ranks)?;
         machine.filled(ranks, text)
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_come_before_files() {
+    fn sizes_take_precedence_over_file_names() {
         let file = |_: &str| Ok("a b a".to_owned());
         assert_eq!(Machine::written("1,2", 3, file), Ok(Machine::blocks(&[1, 2])));
         assert_eq!(Machine::written("4x16", 3, file), Machine::parse("4x16", 3));

@@ -12,7 +12,7 @@ use crate::mapping::search::rng::Rng;
 thread_local! {
     /// The steps that this thread has used, so that tests can bound a search without a clock.
     pub(super) static SPENT: Cell<usize> = const { Cell::new(0) };
-    /// The number of edges that this thread has read, for tests that count what a search reads.
+    /// The number of edges that this thread has read, for tests that count the reads of a search.
     pub(super) static READ: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -283,7 +283,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn plans_of_random_grids_hold(
+    fn plans_of_random_grids_are_valid(
         (grid, machine) in on_machines(grids(), |grid| grid.vertices()),
         options in options(1e-3),
         unknown: bool,
@@ -295,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn plans_of_random_graphs_hold(
+    fn plans_of_random_graphs_are_valid(
         (graph, machine) in on_machines(graphs(), |graph| graph.vertices()),
         options in options(2e-3),
     ) {

@@ -236,7 +236,7 @@ warning: careful (2 times)
     }
 
     #[test]
-    fn repeated_entries_are_rarely_due() {
+    fn repeated_entries_are_rarely_written() {
         let report = Report::new();
         let due = (0..100_000).filter(|_| report.add(plain(2))).count();
         assert_eq!(due, 17);
@@ -246,7 +246,7 @@ warning: careful (2 times)
     }
 
     #[test]
-    fn short_reports_are_short() {
+    fn short_reports_keep_the_size_limit() {
         let report = Report::new();
         (0..900).for_each(|side| _ = report.add(plain(2 + side)));
         (0..90).for_each(|i| _ = report.warn(format!("{i}: {}", "careful ".repeat(20))));
@@ -259,7 +259,7 @@ warning: careful (2 times)
     }
 
     #[test]
-    fn threads_add_together() {
+    fn several_threads_add_records_at_once() {
         let report = Report::new();
         std::thread::scope(|threads| {
             for _ in 0..4 {

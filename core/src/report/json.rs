@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_are_refused() {
+    fn reports_in_other_forms_are_refused() {
         let refused = |json: &str| Document::read(json).unwrap_err().to_string();
         assert!(refused("{\"schema\": 2}").contains("version 2"));
         assert!(refused("{}").contains("not a JSON report"));

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_have_steps() {
+    fn job_ids_include_slurm_steps() {
         let id = |set: &[(&str, &str)]| {
             job_id(|name| {
                 set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).into())

@@ -5,7 +5,7 @@ use crate::topology::Cart;
 
 /// The warning that `function`, a neighborhood collective, is used on a grid that is periodic along a dimension of one
 /// or two processes: hosts return wrong results there, so the program behaves differently without Cartograph, unless
-/// this delivers the host's results for a reason, `as_host`. `None` if there is no such dimension.
+/// Cartograph delivers the host's results for a reason, `as_host`. `None` if there is no such dimension.
 pub fn short_periodic_sides(function: &str, grid: &Cart, as_host: Option<&str>) -> Option<String> {
     let sides = grid.dimensions();
     let short = sides.iter().enumerate().filter(|(_, side)| side.periodic && side.size <= 2);

@@ -36,7 +36,7 @@ impl Dimension {
     #[inline]
     fn wrap(&self, value: i64) -> Option<i32> {
         let size = i64::from(self.size);
-        // The casts lose nothing: what is inside is an `i32`.
+        // The casts lose nothing: a value inside the dimension is an `i32`.
         if (0..size).contains(&value) {
             return Some(value as i32);
         }

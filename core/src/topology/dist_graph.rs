@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_nodes_or_not_negative() {
+    fn entries_must_be_nodes_or_not_negative() {
         let edges = Edges { ranks: [2, 0, 2].into(), weights: [].into() };
         assert_eq!(edges.degree(), 3);
         assert_eq!(check_not_negative("weights", &[0, 1, 0]), Ok(()));

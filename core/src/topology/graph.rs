@@ -39,7 +39,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Those of [`Graph::nedges`], and [`Error::NodeOutOfRange`] for an edge to a node that does not exist.
+    /// The errors of [`Graph::nedges`], and [`Error::NodeOutOfRange`] for an edge to a node that does not exist.
     pub fn new(index: &[i32], edges: &[i32]) -> Result<Self, Error> {
         assert_eq!(Self::nedges(index)?, edges.len());
         super::dist_graph::check_nodes("edges", edges, index.len() as i32)?;
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_input_is_named() {
+    fn invalid_input_is_named() {
         assert_eq!(
             Graph::nedges(&[2, 1]),
             Err(Error::IndexDecreases { position: 1, value: 1, previous: 2 })

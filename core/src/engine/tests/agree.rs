@@ -22,22 +22,22 @@ fn agreement_needs_only_the_split() {
         cart(comm, &[4], &[false], reorder).unwrap().unwrap();
     };
     assert_eq!(calls(None, 4, |comm| row(comm, false)), ["split"]);
-    // Whether processes may move is for rank 0 to say; on one node none does.
+    // Rank 0 decides whether processes may move; on one node none does.
     let one_node = Machine::one_node(4);
     assert_eq!(calls(Some(one_node), 4, |comm| row(comm, true)), ["split", "broadcast"]);
-    // A row on two nodes is fine as it is.
+    // A row on two nodes needs no reordering.
     let calls_here = calls(Some(Machine::blocks(&[2, 2])), 4, |comm| row(comm, true));
     assert_eq!(calls_here, ["split", "broadcast", "scatter"]);
-    // Round-robin ranks: processes move, to another communicator.
+    // Round-robin ranks: processes move, which takes another communicator.
     let round_robin = Machine::from_ids(&[0, 1, 0, 1]);
     let expected = ["split", "broadcast", "scatter", "free", "split"];
     assert_eq!(calls(Some(round_robin), 4, |comm| row(comm, true)), expected);
-    // Processes are left out by another split.
+    // Another split leaves processes out.
     let smaller = |comm: &Sim| drop(cart(comm, &[3], &[false], false).unwrap());
     assert_eq!(calls(None, 4, smaller), ["split", "free", "split"]);
     let empty = |comm: &Sim| drop(graph(comm, &[], &[]).unwrap());
     assert_eq!(calls(None, 4, empty), ["split", "free"]);
-    // The two ends of each edge are compared only where that is asked for.
+    // The two ends of each edge are compared only if that is requested.
     let ring = |comm: &Sim, check| {
         let (rank, size) = (comm.rank().unwrap(), comm.size().unwrap());
         let arguments = AdjacentArguments {
@@ -55,7 +55,7 @@ fn agreement_needs_only_the_split() {
 }
 
 #[test]
-fn a_constructor_that_fails_leaves_nothing() {
+fn a_failed_constructor_leaves_nothing_behind() {
     let wrong = |comm: &Sim| {
         let dims = if comm.rank() == Ok(1) { [4, 1] } else { [2, 2] };
         cart(comm, &dims, &[false; 2], false).err().unwrap();
@@ -78,7 +78,7 @@ fn a_constructor_that_fails_leaves_nothing() {
         cart_sub(comm, comm, Ok((&grid, &remain))).err().unwrap();
     };
     for program in [&wrong as &(dyn Fn(&Sim) + Sync), &lonely, &parted] {
-        // Communicators of parts of the ranks have a rank 0 of their own.
+        // A communicator of some of the ranks has its own rank 0.
         let calls = calls(None, 4, program);
         let count = |name| calls.iter().filter(|call| **call == name).count();
         assert!(count("free") >= count("split"), "{calls:?}");
@@ -108,13 +108,13 @@ fn environments_may_differ() {
             });
             let ranks: Vec<i32> = made.iter().map(|(rank, _)| *rank).collect();
             assert_eq!(ranks != [0, 1, 2, 3], moved);
-            // Rank 0 alone says whether there is a report.
+            // Only rank 0 decides whether there is a report.
             assert!(made.iter().all(|(_, placement)| !placement));
         }
     }
 }
 
-/// The new ranks of processes on nodes in turn, in a ring that each gives its own part of.
+/// The new ranks on round-robin nodes, in a ring of which each process passes its own edges.
 fn ring(
     machine: Option<Machine>,
     size: i32,
@@ -149,7 +149,7 @@ fn distributed_graphs_are_moved_if_the_setting_or_info_asks() {
         (Reorder::Off, Some(true), false),
     ] {
         assert_eq!(moves(&|_| settings(reorder, info)), moved, "{reorder:?} {info:?}");
-        // A rank whose info says nothing, or whose environment is more cautious, keeps all.
+        // One rank without the info key, or with a more cautious environment, keeps all ranks.
         let odd =
             |rank| if rank == 2 { settings(Reorder::On, None) } else { settings(reorder, info) };
         assert!(!moves(&odd), "{reorder:?} {info:?}");
@@ -169,7 +169,7 @@ fn processes_are_scrambled_on_any_nodes() {
     for machine in [Some(Machine::one_node(6)), Some(round_robin)] {
         assert_eq!(ring(machine, 6, |_| scrambled(7)), first);
     }
-    // The seed is rank 0's; ranks without one scramble where others may be moved.
+    // The seed of rank 0 counts; ranks without a seed take part if their setting allows reordering.
     assert_eq!(ring(None, 6, |rank| scrambled(if rank == 0 { 7 } else { 8 })), first);
     assert_ne!(ring(None, 6, |_| scrambled(8)), first);
     let some = |reorder| {
@@ -208,9 +208,9 @@ fn rank_0_reports_ranks_moved_despite_reorder_0() {
     }
 }
 
-/// A program that is not known to follow gets no layout and no plan.
+/// A program that is not known to follow its ranks gets no layout and no plan.
 #[test]
-fn an_unknown_program_pays_for_reorder_1_as_for_reorder_0() {
+fn reorder_1_costs_an_unknown_program_no_more_than_reorder_0() {
     let round_robin = || Some(Machine::from_ids(&[0, 1, 0, 1]));
     let settings = CallSettings::default();
     let grid = |comm: &Sim, reorder| {
@@ -244,7 +244,7 @@ fn one_process_watches_a_reordered_grid() {
     };
     let row = watched(Reorder::On, &[4]);
     assert_eq!(row.iter().map(|(rank, _)| *rank).collect::<Vec<_>>(), [0, 2, 1, 3]);
-    // Old rank 1 has the new rank of a neighbor, as has old rank 2.
+    // Old rank 1 has the new rank of a neighbor, and so has old rank 2.
     assert!(row.iter().all(|(_, watched)| watched.is_none()));
     let square = watched(Reorder::All, &[2, 2]);
     let moved = |(old, (new, _)): &(i32, (i32, Option<i32>))| old != new;
@@ -276,7 +276,7 @@ fn a_report_gives_the_reason_if_all_ranks_stay() {
 }
 
 #[test]
-fn ranks_in_different_functions_get_an_error() {
+fn ranks_that_call_different_functions_get_an_error() {
     let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
     for remain in [[true, true], [true, false]] {
         let (rank, class, text) = fault(sim::run(4, |comm| match comm.rank() {

@@ -1,5 +1,5 @@
-//! Digests that collide, by chance or by malice: what comes of arguments that differ must be an error
-//! or a communicator that fits, and no rank may wait for one that does not come.
+//! Digests that collide, by chance or by malice: differing arguments must result in an error or a matching
+//! communicator, and no rank may wait forever for another.
 
 use super::*;
 use crate::engine::calls::{ConstructorCall, fits, make};
@@ -7,7 +7,7 @@ use crate::engine::check::Rule;
 use crate::engine::policy::Reorder;
 use crate::machine::Machine;
 
-/// Lets every rank make its own call, with equal digests.
+/// Every rank makes its own call, with equal digests.
 fn collide(
     machine: Option<Machine>,
     settings: impl Fn(i32) -> CallSettings + Sync,
@@ -24,7 +24,7 @@ fn collide(
                 "{topology:?} on {} processes",
                 made.size().unwrap()
             );
-            // All that are in it come to a call on it.
+            // All members enter a call on it.
             made.min(&mut [0]).unwrap();
         }
         comm.min(&mut [0]).unwrap();
@@ -104,7 +104,7 @@ fn no_rank_waits_forever_if_environments_differ_and_digests_collide() {
     }
 }
 
-/// Some processes then look at all edges, and others do not.
+/// Some processes then check all edges, and others do not.
 #[test]
 fn no_rank_waits_forever_if_only_checks_differ_and_digests_collide() {
     for check in [Check::ALL, Check::default().with(Rule::Edges)] {

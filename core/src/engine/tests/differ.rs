@@ -1,4 +1,4 @@
-//! Arguments that may differ between ranks, because every host lets them: each process then keeps what it passed.
+//! Arguments that may differ between ranks, because every host accepts that: each process then keeps its own.
 
 use super::*;
 use crate::engine::Reason;
@@ -11,7 +11,7 @@ fn checking(check: Check) -> CallSettings {
     CallSettings { check, reorder: Reorder::All, ..CallSettings::default() }
 }
 
-/// Ranks round-robin on two nodes, so that reordering a row of them gains.
+/// Ranks round-robin on two nodes, so that reordering a row gains.
 fn round_robin() -> Machine {
     Machine::from_ids(&[0, 1, 0, 1])
 }
@@ -32,7 +32,7 @@ fn periods_may_differ() {
         for (rank, made) in (0..).zip(create(Check::default(), reorder)) {
             let made = made.unwrap();
             let (comm, topology) = made.member.unwrap();
-            // No process is moved: to each rank its own idea is true at its own place only.
+            // No process moves: a rank's own arguments are valid only at its own place.
             assert_eq!((comm.rank(), comm.size()), (Ok(rank), Ok(4)));
             let own = Cart::new(&[4], &[rank == 2], 4).unwrap();
             assert_eq!(topology, Topology::Cart(own));
@@ -53,7 +53,7 @@ fn periods_may_differ() {
 
 #[test]
 fn graphs_may_differ_in_their_edges_but_not_in_their_size() {
-    // Every rank knows its own neighbors only, in a row of four.
+    // Every rank knows only its own neighbors, in a row of four.
     let index = [1, 3, 5, 6];
     let own_edges = |rank: usize| {
         let mut edges = [0; 6];
@@ -77,7 +77,7 @@ fn graphs_may_differ_in_their_edges_but_not_in_their_size() {
     }
     let (rank, _, text) = fault(create(Check::ALL));
     assert_eq!((rank, text), (1, format!("edges[0] is 0, but 1 on rank 0; {SAME}")));
-    // An index that differs as well, and where it is checked.
+    // The index differs as well; then the same call with this rule checked.
     let create = |check| {
         sim::run(2, move |comm| {
             let index: &[i32] = if comm.rank() == Ok(1) { &[0, 1] } else { &[1, 1] };
@@ -111,7 +111,7 @@ fn adjacent<'a>(
     })
 }
 
-/// The arguments of a rank, as they are kept.
+/// The topology that a rank keeps, built from its arguments.
 fn kept((sources, destinations, weights, _): &Passed<'_>) -> DistGraph {
     let edges = |ranks: &[i32], weights: EdgeWeights<'_>| Edges {
         ranks: ranks.into(),
@@ -130,7 +130,7 @@ fn kept((sources, destinations, weights, _): &Passed<'_>) -> DistGraph {
 const NO_WEIGHTS: [EdgeWeights<'static>; 2] = [EdgeWeights::Unweighted; 2];
 
 #[test]
-fn edges_may_be_given_at_one_end_only() {
+fn edges_may_be_passed_at_one_end_only() {
     let passed: [Passed<'_>; 3] = [
         (&[], &[1, 2], NO_WEIGHTS, false),
         (&[0, 2], &[], NO_WEIGHTS, false),
@@ -146,9 +146,8 @@ fn edges_may_be_given_at_one_end_only() {
 }
 
 #[test]
-fn lists_of_an_odd_graph_stay_with_their_vertex() {
-    // A row that is round-robin on two nodes, with an edge that one end does not know, with weights
-    // that differ, on rank 1 with none.
+fn mismatched_lists_stay_with_their_vertex() {
+    // A row that is round-robin on two nodes: one end does not pass an edge, weights differ, and rank 1 passes none.
     let weights = |entries| [EdgeWeights::Given(entries); 2];
     let passed: [Passed<'_>; 4] = [
         (&[1], &[1], weights(&[7]), true),
@@ -165,7 +164,7 @@ fn lists_of_an_odd_graph_stay_with_their_vertex() {
 }
 
 #[test]
-fn weights_may_be_for_some_ranks() {
+fn some_ranks_may_pass_no_weights() {
     let given = [EdgeWeights::Given(&[5]); 2];
     let passed: [Passed<'_>; 3] = [
         (&[0], &[0], NO_WEIGHTS, false),
@@ -238,7 +237,7 @@ fn the_report_counts_edges_that_do_not_match() {
 
 /// Counting each entry in both lists took 8.6 s at this degree.
 #[test]
-fn an_odd_edge_among_many_is_named_soon() {
+fn a_mismatched_edge_among_many_is_found_quickly() {
     let degree = 40_000;
     let sources: Vec<i32> = (0..degree).map(|i| i % 2).collect();
     let mut destinations = sources.clone();

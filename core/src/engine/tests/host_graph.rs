@@ -1,10 +1,10 @@
-//! Tests of the agreement on neighborhood collectives of the host's own.
+//! Tests of the agreement on native neighborhood collectives.
 
 use super::*;
 use crate::engine::create::Created;
 use crate::engine::sim::HostGraph;
 
-/// Returns whether collectives become the host's own, by what each rank wants, if each makes a call.
+/// Returns whether collectives are native, given the wishes of the ranks and their calls.
 fn host_graph(
     wanted: [HostGraph; 4],
     call: &(dyn Fn(&Sim) -> Result<Created<Sim>> + Sync),
@@ -44,7 +44,7 @@ fn sub_grid(remain: &'static [bool]) -> impl Fn(&Sim) -> Result<Created<Sim>> {
     }
 }
 
-/// Everybody has an edge to the next, and rank 2 another to `last`.
+/// Each rank has an edge to the next one, and rank 2 another edge to `last`.
 fn adjacent(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
     move |comm| {
         let rank = comm.rank().unwrap();
@@ -60,7 +60,7 @@ fn adjacent(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
     }
 }
 
-/// Rank 3 gives edges from 2 to 0 and from 2 to `last`.
+/// Rank 3 passes edges from 2 to 0 and from 2 to `last`.
 fn edges(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
     move |comm| {
         let gives = usize::from(comm.rank() == Ok(3));
@@ -75,7 +75,7 @@ fn edges(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
     }
 }
 
-/// The wishes of ranks: rank 1 has another than the others.
+/// The wishes of ranks; rank 1's differs.
 const fn odd(others: HostGraph, odd: HostGraph) -> [HostGraph; 4] {
     [others, odd, others, others]
 }
@@ -101,7 +101,7 @@ fn the_host_runs_collectives_if_all_ranks_allow_it() {
             assert!(!host_graph(odd(other, Nowhere), call));
         }
     }
-    // Some are, of one rank as well.
+    // Some neighbors are repeated, also on a single rank.
     let calls: [&Construct; 7] = [
         &grid(&[2, 2], all_periodic),
         &grid(&[4, 1], |_| [false, true]),
@@ -112,7 +112,7 @@ fn the_host_runs_collectives_if_all_ranks_allow_it() {
         &edges(0),
     ];
     for (number, call) in calls.into_iter().enumerate() {
-        // The parts of one process have no use for it.
+        // Sub-grids of one process have no use for native collectives.
         let agreed = number != 4;
         for wanted in [WhereRepeated, Everywhere] {
             assert_eq!(host_graph([wanted; 4], call), agreed);
@@ -129,7 +129,7 @@ fn the_host_runs_collectives_if_all_ranks_allow_it() {
     assert!(host_graph([Everywhere; 4], &differing));
 }
 
-/// The pairing of blocks that all ranks get if each makes a call and wants one of these.
+/// The pairing of blocks on which all ranks agree, given their calls and the pairing that each wants.
 fn pairing(wanted: [i32; 4], call: &Construct) -> i32 {
     let all = sim::run(4, |comm| {
         sim::PAIRING.set(wanted[comm.rank().unwrap() as usize]);
@@ -139,9 +139,9 @@ fn pairing(wanted: [i32; 4], call: &Construct) -> i32 {
     all[0]
 }
 
-/// One that cannot read its program, or try the host, must not pair blocks otherwise than its neighbors.
+/// A process that cannot read its program, or test the host, must pair blocks like its neighbors.
 #[test]
-fn all_ranks_pair_blocks_alike_if_one_knows_less() {
+fn ranks_pair_blocks_alike_if_one_knows_no_pairing() {
     let repeated: [&Construct; 6] = [
         &grid(&[2, 2], |_| [true, true]),
         &grid(&[2, 2], |rank| [rank == 2, false]),

@@ -1,7 +1,7 @@
-//! No order of messages keeps anybody waiting for ever: constructors and neighborhood collectives of all topologies on few
-//! processes, with up to two processes that call something else.
+//! No order of messages makes a process wait forever: constructors and neighborhood collectives of all topologies on
+//! few processes, of which up to two make a different call.
 //!
-//! Up to three processes here; `make lab-orders` has four and five.
+//! Up to three processes here; `make lab-orders` runs four and five.
 
 mod collectives;
 mod steps;
@@ -17,8 +17,8 @@ use crate::engine::policy::Reorder;
 use crate::engine::sim::HostGraph;
 use crate::machine::Machine;
 
-/// The steps that were gone through. Those of up to three processes are few enough to search all their states; what was met
-/// before is not searched again.
+/// Counts the searched steps and states. Up to three processes have few enough states to search all of them; known
+/// steps are not searched again.
 #[derive(Default)]
 struct Explored {
     runs: usize,
@@ -46,12 +46,12 @@ impl Explored {
     }
 }
 
-/// A row of `size`, which `MPI_Cart_sub` takes apart.
+/// A row of `size` processes, which `MPI_Cart_sub` splits.
 fn row(size: usize) -> Cart {
     Cart::new(&[1, size as i32], &[true, false], size as i32).unwrap()
 }
 
-/// The surroundings of a constructor: two nodes or not known, all rules checked or none, digests that are alike by chance.
+/// The circumstances of a constructor: two nodes or unknown nodes, all rules checked or none, colliding digests or not.
 #[derive(Debug, Clone, Copy)]
 struct Around {
     nodes: bool,
@@ -72,7 +72,7 @@ const ALL_AROUND: [Around; 6] = [
     Around { nodes: true, check: true, colliding: true, host_graph: HostGraph::Everywhere },
 ];
 
-/// Each process makes its call, and all orders end.
+/// Each process makes its call, and every order of messages ends.
 fn try_all_orders(explored: &mut Explored, around: Around, calls: &[&ConstructorCall]) {
     let size = calls.len();
     let grid = row(size);
@@ -110,8 +110,8 @@ fn all_dims(size: usize) -> Vec<Vec<i32>> {
     all
 }
 
-/// The calls of all processes for the graph whose edges are the bits of a number; each process gives edges that leave it,
-/// edges that come to it, or process 0 gives all.
+/// The calls of all processes for the graph whose edges are the bits of a number: each process passes the edges that
+/// leave it, or the edges that enter it, or process 0 passes all.
 fn graphs(size: usize, bits: u64) -> Vec<Vec<ConstructorCall>> {
     let ends: Vec<[i32; 2]> = (0..size * size)
         .filter(|bit| bits >> bit & 1 == 1)
@@ -150,7 +150,7 @@ fn graphs(size: usize, bits: u64) -> Vec<Vec<ConstructorCall>> {
     ]
 }
 
-/// All grids, and graphs of up to two processes; of larger graphs each `thinned`-th.
+/// All grids, all graphs of up to two processes, and every `thinned`-th larger graph.
 fn constructors(sizes: RangeInclusive<usize>, thinned: usize) {
     for size in sizes {
         let mut explored = Explored::default();
@@ -250,7 +250,7 @@ fn constructors_of_few_processes_end_in_any_order() {
 }
 
 #[test]
-fn constructors_end_in_any_order_if_two_processes_are_wrong() {
+fn constructors_end_in_any_order_if_two_processes_make_wrong_calls() {
     two_wrong(1..=3);
 }
 

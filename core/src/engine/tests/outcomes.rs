@@ -52,7 +52,7 @@ fn a_placement_gives_the_reason_if_all_ranks_stay() {
     assert_eq!(reason(nodes, None, &[4, 4, 1], None), Some(Reason::RejectedAsRisky));
     let round_robin = Some(Machine::from_ids(&[0, 1, 0, 1]));
     assert_eq!(row(round_robin, None), None);
-    // At random they are moved wherever they run.
+    // Random reordering moves processes on any nodes.
     assert_eq!(row(None, Some(Scramble { seed: 3, rank_zero: true })), None);
 }
 

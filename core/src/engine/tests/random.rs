@@ -7,12 +7,12 @@ use crate::engine::calls::{ConstructorCall, fits, make};
 use crate::machine::Machine;
 use crate::mapping::{Options, Scramble};
 
-/// Numbers around those that are right on few processes.
+/// Numbers close to those that are valid on few processes.
 fn few(most: usize, range: std::ops::RangeInclusive<i32>) -> impl Strategy<Value = Vec<i32>> {
     prop::collection::vec(range, 0..=most)
 }
 
-/// A call that is right more often than not on `size` processes.
+/// A call that is usually valid on `size` processes.
 fn any_call(size: i32) -> impl Strategy<Value = ConstructorCall> {
     let cart = (few(3, 1..=3), any::<bool>(), any::<bool>(), 0..20).prop_map(
         move |(mut dims, periodic, reorder, spoil)| {
@@ -77,12 +77,12 @@ fn is_wrong(call: &ConstructorCall, size: i32) -> bool {
             let ends = || into.iter().chain(away);
             ends().any(|[node, _]| outside(node))
                 || *weighted == Some(true) && ends().any(|[_, weight]| *weight < 0)
-            // MPI_UNWEIGHTED on one side, where there are edges, and null on the other fit.
+            // `MPI_UNWEIGHTED` on one side, if there are edges, fits a null pointer on the other.
         }
     }
 }
 
-/// Returns whether `MPI_UNWEIGHTED` or weights are chosen; `None` for a null pointer of no edges.
+/// Returns whether weights or `MPI_UNWEIGHTED` are chosen; `None` for a null pointer without edges.
 fn choice(call: &ConstructorCall) -> Option<bool> {
     match call {
         ConstructorCall::Edges { edges, weighted: None, .. } => {
@@ -121,7 +121,7 @@ fn checked(call: &ConstructorCall) -> (Vec<i32>, bool) {
     }
 }
 
-/// Returns whether each edge is given alike at both ends.
+/// Returns whether both ends of each edge pass it alike.
 fn edges_match(calls: &[&ConstructorCall]) -> bool {
     let (mut arriving, mut leaving) = (Vec::new(), Vec::new());
     for (rank, call) in (0..).zip(calls) {
@@ -136,7 +136,7 @@ fn edges_match(calls: &[&ConstructorCall]) -> bool {
     arriving == leaving
 }
 
-/// Returns whether the calls of all ranks together make communicators.
+/// Returns whether the calls of all ranks together create communicators.
 fn succeeds(calls: &[&ConstructorCall], check: bool) -> bool {
     let all_alike =
         |differ: &dyn Fn(&ConstructorCall) -> bool| calls.iter().all(|call| !differ(call));
@@ -150,13 +150,13 @@ fn succeeds(calls: &[&ConstructorCall], check: bool) -> bool {
         && (!check || edges_match(calls))
 }
 
-/// The expected topology of rank `rank` where no process is moved.
+/// The expected topology of rank `rank` if no process moves.
 fn topology(calls: &[&ConstructorCall], grid: &Cart, rank: i32) -> Option<Topology> {
     let size = calls.len() as i32;
     let is_weighted = {
         let chosen = calls.iter().find_map(|call| choice(call));
         let mixed = calls.iter().any(|call| choice(call).is_some_and(|way| Some(way) != chosen));
-        // A rank that fits both does as the others, and as weighted where these differ.
+        // A rank that fits both follows the others, and counts as weighted if these differ.
         let of_others = if mixed { true } else { chosen.unwrap_or(true) };
         choice(calls[rank as usize]).unwrap_or(of_others)
     };
@@ -202,7 +202,7 @@ fn topology(calls: &[&ConstructorCall], grid: &Cart, rank: i32) -> Option<Topolo
     (rank < vertices).then_some(made)
 }
 
-/// One call or a few different ones, and which each rank makes.
+/// One call or a few different ones, and the choice of each rank.
 fn any_calls() -> impl Strategy<Value = (Vec<ConstructorCall>, Vec<usize>)> {
     (1..=6).prop_flat_map(|size| {
         let calls = (any_call(size), any_call(size), any_call(size));
@@ -217,7 +217,7 @@ fn any_calls() -> impl Strategy<Value = (Vec<ConstructorCall>, Vec<usize>)> {
             }),
         ];
         (calls, picks).prop_map(|((first, second, third), picks)| {
-            // The fourth is the second with something else where ranks may differ.
+            // The fourth call is the second one with a change in arguments that may differ between ranks.
             let mut fourth = second.clone();
             match &mut fourth {
                 ConstructorCall::Cart { periods, .. } => periods.iter_mut().for_each(|p| *p = !*p),
@@ -234,7 +234,7 @@ fn any_calls() -> impl Strategy<Value = (Vec<ConstructorCall>, Vec<usize>)> {
     })
 }
 
-/// The grid that `MPI_Cart_sub` takes apart.
+/// The grid that `MPI_Cart_sub` splits.
 fn grid_of(size: i32) -> Cart {
     let row = if size % 2 == 0 { 2 } else { 1 };
     Cart::new(&[row, size / row], &[true, false], size).unwrap()
@@ -299,7 +299,7 @@ proptest! {
             };
             if let Ok(Some((made, topology))) = make(comm, settings, &grid, calls[rank as usize]) {
                 assert!(fits(&made, &topology, size));
-                // All that are in it come to a call on it.
+                // All members enter a call on it.
                 made.min(&mut [0]).unwrap();
             }
             comm.min(&mut [0]).unwrap();

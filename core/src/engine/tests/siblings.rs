@@ -10,12 +10,13 @@ use crate::engine::policy::Policy;
 use crate::machine::Machine;
 use crate::mapping::Options;
 
-/// 16 nodes of 8: a grid of 8 x 16 is kept where it is open and moved where it is periodic along the second dimension.
+/// 16 nodes of 8: a grid of 8 x 16 keeps its ranks without periods, and is reordered if it is periodic along the second
+/// dimension.
 fn sixteen() -> Machine {
     Machine::blocks(&[8; 16])
 }
 
-/// 16 processes, round-robin on four nodes: a row of them is moved.
+/// 16 processes, round-robin on four nodes: a row of them is reordered.
 fn round_robin() -> Machine {
     Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>())
 }
@@ -26,7 +27,7 @@ fn of_word(word: &str) -> CallSettings {
     CallSettings { reorder, options, reporting: true, ..CallSettings::default() }
 }
 
-/// A grid: the new communicator and what rank 0 says.
+/// Creates a grid: the new communicator and the placement that rank 0 reports.
 fn make(
     comm: &Sim,
     settings: CallSettings,
@@ -93,9 +94,9 @@ fn the_first_grid_decides_for_all_periods() {
                     assert_eq!(as_before, first == open);
                 }
             }
-            // The first again is as it was.
+            // Creating the first grid again gives the same result.
             assert_eq!(of(comm, &first).0, own);
-            // It is known without a message.
+            // The process remembers its new rank without a message.
             let order = Order::of_all(0..128);
             use crate::engine::Advisor;
             let known = comm.history().new_rank(order, 128, &dims, comm.process());
@@ -107,7 +108,7 @@ fn the_first_grid_decides_for_all_periods() {
 }
 
 #[test]
-fn other_dims_and_other_orders_are_other_grids() {
+fn grids_with_other_dims_or_orders_do_not_match() {
     let made = sim::run_on(Some(round_robin()), 16, |comm| {
         let settings = of_word("on");
         let rank = comm.rank().unwrap();
@@ -142,7 +143,7 @@ fn rank_0_decides_also_if_others_have_forgotten() {
         let rank = comm.rank().unwrap();
         let settings = of_word("on");
         let (first, _) = make(comm, settings, &[8, 2], &[false, true]);
-        // Half of them make many more, each alone with its neighbor.
+        // Half of the processes create many more grids, each with one neighbor only.
         let pair =
             split(comm, Some(if rank < 8 { rank / 2 } else { -1 }).filter(|c| *c >= 0), rank);
         for number in 1..100 {
@@ -171,9 +172,9 @@ fn random_orders_are_shared_as_well() {
     assert!(!made.is_sorted());
 }
 
-/// EPOCH's: a grid, then a row of all processes of that grid.
+/// Like EPOCH: a grid, then a row of all processes of that grid.
 #[test]
-fn a_grid_of_a_grid_stays() {
+fn a_grid_on_a_grid_keeps_its_ranks() {
     let words = [("on", true), ("on,scramble:1", true), ("all", false), ("scramble:1", false)];
     for ((word, stays), anonymous) in words.iter().flat_map(|word| [(*word, false), (*word, true)])
     {
@@ -183,7 +184,7 @@ fn a_grid_of_a_grid_stays() {
             let grid = grid.unwrap();
             let own = grid.rank().unwrap();
             let moved = own != comm.rank().unwrap();
-            // With the topology, as its duplicates have it, and without, as what MPI_Comm_split makes of it.
+            // With a topology, like duplicates, and without one, like the results of MPI_Comm_split.
             let copy = split(&grid, Some(0), own).unwrap();
             let mut same = true;
             for on in [grid.with_topology(), copy] {
@@ -200,12 +201,12 @@ fn a_grid_of_a_grid_stays() {
 }
 
 #[test]
-fn parts_of_one_grid_stay_and_parts_of_several_move() {
+fn parts_of_one_grid_keep_ranks_and_parts_of_several_are_reordered() {
     let ranks = sim::run_on(Some(round_robin()), 16, |comm| {
         let rank = comm.rank().unwrap();
         let settings = of_word("on");
         let half = split(comm, Some(rank / 8), rank).unwrap();
-        // Of two grids.
+        // Parts of two grids.
         let (grid, _) = make(&half, settings, &[8, 1], &[true; 2]);
         let grid = grid.unwrap();
         let own = grid.rank().unwrap();
@@ -213,7 +214,7 @@ fn parts_of_one_grid_stay_and_parts_of_several_move() {
         let across = split(comm, Some(i32::from(rank % 8 < 4)), rank).unwrap();
         let (made, _) = make(&across, settings, &[8, 1], &[true; 2]);
         let of_several = rank_of(&made) == Some(across.rank().unwrap());
-        // Of one, every second process first.
+        // A part of one grid, every second process first.
         let part = split(&grid, Some(own / 4), 10 * (own % 2) + own).unwrap();
         let (made, placement) = make(&part, settings, &[4, 1], &[false; 2]);
         assert!(placement.is_none_or(|placement| placement.kept == Some(Reason::InPlace)));
@@ -229,7 +230,7 @@ fn parts_of_one_grid_stay_and_parts_of_several_move() {
 }
 
 #[test]
-fn graphs_of_a_grid_stay() {
+fn graphs_on_a_grid_keep_their_ranks() {
     let cycle = |comm: &Sim, settings| {
         let index: Vec<i32> = (1..=16).collect();
         let edges: Vec<i32> = (0..16).map(|vertex| (vertex + 1) % 16).collect();
@@ -245,9 +246,9 @@ fn graphs_of_a_grid_stay() {
     assert!(kept.into_iter().all(|kept| kept == [false, true, false]));
 }
 
-/// Nothing is sent for it where rank 0 knows the others.
+/// If rank 0 knows the others, no message is needed.
 #[test]
-fn the_cost_is_counted() {
+fn the_number_of_sums_is_minimal() {
     let sums = |machine: Machine, word: &str, anonymous: bool| -> usize {
         let calls = sim::run_on(Some(machine), 16, |comm| {
             sim::ANONYMOUS.set(anonymous);
@@ -271,14 +272,14 @@ fn the_cost_is_counted() {
     }
 }
 
-/// The order of processes inside a node is kept, so that a device that is chosen by the rank on the node is right.
+/// The order of processes inside a node is kept, so a device chosen by the rank on the node remains right.
 mod inside_nodes {
     use proptest::prelude::*;
 
     use super::*;
     use crate::mapping::{Csr, Grid, Objective, Plan, plan_graph, plan_grid};
 
-    /// Where the process of each vertex runs: ascending ranks on each node, and the first of its processes.
+    /// The position of each vertex's process: ranks ascend on each node, and the first processes of the node take part.
     fn keeps_order(plan: &Plan, machine: &Machine) -> bool {
         let mut taken: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for old in plan.old_ranks() {

@@ -55,7 +55,7 @@ thread_local! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostGraph {
     Nowhere,
-    /// If a process is a neighbor of a process more than once.
+    /// True if a process is a neighbor of a process more than once.
     WhereRepeated,
     Everywhere,
 }

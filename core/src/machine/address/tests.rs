@@ -54,7 +54,7 @@ fn a_node_without_a_group_shares_none_with_others() {
     let nodes = ["r..l1.a", "r..l1.b", "r..l2.c", "r..l2.d", "r.m.l3.e", "r.m.l3.f", "r.m.l4.g"];
     let machine = slurm_of(&nodes, pattern).unwrap();
     assert_eq!(groups(&machine), [[0, 0, 1, 1, 2, 2, 2], [0, 0, 1, 1, 2, 2, 3]]);
-    // Nodes in no switch.
+    // Nodes without a switch.
     let machine = slurm_of(&["s1.a", "s1.b", ".c", ".d"], "switch.node").unwrap();
     assert_eq!(groups(&machine), [[0, 0, 1, 2]]);
     // A group differs from one with the same name inside a nameless group.
@@ -101,7 +101,7 @@ fn contradictions_are_reported() {
 }
 
 #[test]
-fn malformed_addresses_are_no_addresses() {
+fn malformed_addresses_are_refused() {
     for (address, pattern) in [
         ("s1.tux1", "switch.switch.node"),
         ("s0.s1.tux1", "switch.node"),

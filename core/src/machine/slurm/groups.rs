@@ -291,7 +291,7 @@ SwitchName=s4 Switches=s[2-3]
     }
 
     #[test]
-    fn other_files_are_places_of_ranks() {
+    fn other_files_list_places_of_ranks() {
         for text in ["", "n1 n1 n2", "s1/n1\ns1/n2\n", "# a\n", "a:\nb:\n"] {
             assert_eq!(NetworkMapFile::read(text), None, "{text}");
         }

@@ -11,7 +11,7 @@ pub(in crate::machine) const MOST_NAMES: usize = 1 << 20;
 pub(in crate::machine) fn names(list: &str, room: usize) -> Result<Vec<String>, String> {
     let parts = split(list)?.into_iter().map(|part| Part::parse(part, list));
     let parts = parts.collect::<Result<Vec<Part<'_>>, String>>()?;
-    // Before any name is made: a list with a fault takes no time.
+    // Faults are found before any name is created, so a faulty list takes no time.
     let count = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.count()));
     if count > room {
         return Err(too_many(list));
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_names() {
+    fn lists_expand_to_names() {
         let names = |list| names(list, MOST_NAMES).map(|names| names.join(" "));
         assert_eq!(
             names("tux[0-3,12,18-20]"),

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named_with_its_line() {
+    fn unreadable_parts_are_named_with_their_lines() {
         for text in [
             "- topology: t\n  flat: true\n",
             "- topology: t\n  torus3d: {toruses: []}\n",

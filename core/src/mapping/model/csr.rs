@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_sends_the_sum_of_its_vertices() {
+    fn a_part_sends_the_sum_of_its_vertices_edges() {
         let edges = [(0, 1, 1), (0, 2, 2), (1, 3, 3), (3, 0, 4), (2, 0, -2), (1, 2, 0)];
         let parts = Csr::contracted(&Csr::from_edges(4, edges.into_iter()), &[1, 1, 0, 2], 4);
         let rows: Vec<Vec<(usize, i64)>> = (0..4).map(|part| parts.edges(part).collect()).collect();

@@ -127,7 +127,7 @@ mod tests {
     use crate::mapping::Adjacency;
 
     #[test]
-    fn all_edges_of_the_largest_weight_have_a_sum() {
+    fn sums_of_the_largest_weights_do_not_overflow() {
         assert_eq!([0, 1, 4].map(Grid::most_weight), [1 << 47, 1 << 47, 1 << 45]);
     }
 

@@ -1,4 +1,4 @@
-//! The objectives of a search. [`Objective::rules`] is the only place that tells them apart.
+//! The objectives of a search. [`Objective::rules`] is the only place that distinguishes them.
 
 use super::cost::Cost;
 

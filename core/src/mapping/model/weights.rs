@@ -127,19 +127,19 @@ mod tests {
     }
 
     #[test]
-    fn known_weights_decide() {
+    fn known_weights_determine_the_plan() {
         let sums = |dims: &[i32], weights: &[i64], sizes: &[usize]| {
             let plan = plan(dims, false, weights, sizes);
             (plan.before.inter_node_edges, plan.after.inter_node_edges)
         };
-        // A block order that already has the large faces inside nodes is kept, the other order is mapped.
+        // A block order that already has the large faces inside nodes is kept; the other order is mapped.
         assert_eq!(sums(&[4, 4], &[1, 16], &[4; 4]), (24, 24));
         assert_eq!(sums(&[4, 4], &[16, 1], &[4; 4]), (384, 24));
         assert_eq!(sums(&[8, 8, 8], &[1, 4, 16], &[32; 16]), (1408, 1408));
         assert_eq!(sums(&[8, 8, 8], &[16, 4, 1], &[32; 16]), (14848, 1408));
         assert_eq!(sums(&[8, 8, 8], &[4, 1, 1], &[32; 16]), (3712, 768));
         assert_eq!(sums(&[16, 16], &[4, 1], &[32; 8]), (896, 224));
-        // That weights are equal is knowledge as well.
+        // Knowing that weights are equal counts as well.
         assert_eq!(sums(&[4, 4], &[1, 1], &[4; 4]), (24, 16));
         // A dimension without weight may be cut anywhere.
         assert_eq!(sums(&[4, 4], &[1, 0], &[4; 4]), (24, 0));

@@ -14,9 +14,8 @@ pub struct Distances {
 pub const MOST_DISTANCE: i64 = 1_000_000;
 
 /// The growth of distances that are not given: from inside a node to another node, and from each further level to the
-/// next.
-/// By SMPI, seven exchanges on fat trees and dragonflies take 0.97 of the time that they take with 1:10:100 and the
-/// sum, from 0.89 to 1.16; by host files they took 0.96, and with 1:10:20 0.98.
+/// next. On SMPI, seven exchanges on fat trees and dragonflies take 0.97 times as long as with 1:10:100 and the sum
+/// (0.89 to 1.16); with host files they took 0.96 times as long, and with 1:10:20 0.98 times.
 const GROWTH: [i64; 2] = [10, 3];
 
 impl Distances {

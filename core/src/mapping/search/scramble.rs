@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_and_the_topology_decide_and_not_the_layout() {
+    fn the_order_depends_on_seed_and_topology_but_not_layout() {
         let one = Machine::one_node(12);
         let first = order(&[4, 3], &one, 7);
         assert_eq!(order(&[4, 3], &Machine::blocks(&[4, 4, 4]), 7), first);

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbors_are_put_on_neighbors() {
+    fn neighbors_are_placed_on_neighbors() {
         let plan = planned(&grid(&[16, 16]), &round_robin(&[16; 16]));
         // Squares of 4 x 4, each next to its four neighbors.
         let LevelCost { before, after, .. } = plan.links;

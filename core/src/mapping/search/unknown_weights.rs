@@ -26,13 +26,13 @@ const INEQUALITY: i64 = 4;
 /// The most dimensions for which all corners of the possible weights are checked; grids with more keep rank order.
 const MOST_DIMS: usize = 8;
 
-/// The fraction of the cut edges that a mapping may leave. By replay, sweeps over grids with more cut edges left took
-/// 1.05 to 1.23 times as long; docs/results/quality.md has those with fewer.
+/// The fraction of the cut edges that a mapping may leave. In replay, sweeps over grids with more cut edges left took
+/// 1.05 to 1.23 times as long; docs/results/quality.md lists sweeps with fewer.
 const KEPT: (i64, i64) = (2, 3);
 
 /// Up to this number of edges of the busiest node, the latency of messages matters more than their bytes: programs that
-/// exchange along one dimension after the other wait once for each dimension that is cut. By replay they took up to
-/// 1.18 times as long if one more was cut.
+/// exchange along one dimension after the other wait once for each dimension that is cut. In replay, such programs took
+/// up to 1.18 times as long if one more dimension was cut.
 const FEW_EDGES: i64 = 16;
 
 /// The best mapping that does not increase the cost if dimensions are unequal, or rank order. It takes at most twice as
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn no_weights_up_to_the_limit_make_a_loss() {
+    fn no_weights_up_to_the_limit_cause_a_loss() {
         for (dims, sizes) in [
             (&[12, 12][..], vec![12; 12]),
             (&[8, 8, 8], vec![32; 16]),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn grids_of_many_dimensions_stay() {
+    fn grids_of_many_dimensions_keep_rank_order() {
         assert_eq!(corners(2).collect::<Vec<_>>(), [[1, 1], [4, 1], [1, 4], [4, 4]]);
         let round_robin = Machine::from_ids(&(0..512).map(|rank| rank % 7).collect::<Vec<_>>());
         let plan = guard(&grid(&[2; 9]), &round_robin, &Options::default());

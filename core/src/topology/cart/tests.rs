@@ -80,7 +80,7 @@ fn every_grid(mut check: impl FnMut(&[i32], &[bool], &Cart, &[Vec<i32>])) {
 }
 
 #[test]
-fn coords_and_rank_of_every_process() {
+fn coords_and_ranks_are_right_for_every_process() {
     every_grid(|dims, _, cart, walk| {
         let mut coords = vec![0; dims.len()];
         for (rank, expected) in walk.iter().enumerate() {
@@ -118,7 +118,7 @@ fn coordinates_outside_wrap_or_are_an_error() {
 }
 
 #[test]
-fn shift_of_every_process() {
+fn shifts_are_right_for_every_process() {
     every_shape(|dims, walk| {
         let steps = |direction: usize| {
             let size = dims[direction];
@@ -195,7 +195,7 @@ fn quotients_by_reciprocals_are_exact() {
 }
 
 #[test]
-fn sub_of_every_process() {
+fn sub_grids_are_right_for_every_process() {
     every_shape(|dims, walk| {
         for pattern in 0..1 << dims.len() {
             let remain = bits(pattern, dims.len());

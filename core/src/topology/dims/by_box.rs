@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_of_no_box_are_refused() {
+    fn faces_that_fit_no_box_are_refused() {
         for text in ["", "x", "0x1", "1x", "-1x2", "1.5x2", "10000000x1"] {
             let error = text.parse::<BoxShape>().unwrap_err().to_string();
             assert!(error.starts_with(&format!("invalid value '{text}'")), "{error}");

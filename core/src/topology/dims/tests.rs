@@ -31,7 +31,7 @@ fn assert_refused(nnodes: i32, dims: &[i32], expected: Error) {
 }
 
 #[test]
-fn examples_of_the_standard() {
+fn examples_of_the_standard_hold() {
     assert_created(6, &[0, 0], &[3, 2]);
     assert_created(7, &[0, 0], &[7, 1]);
     assert_created(6, &[0, 3, 0], &[2, 3, 1]);
@@ -50,10 +50,10 @@ fn factors_are_as_close_as_possible() {
 }
 
 #[test]
-fn largest_numbers() {
+fn the_largest_numbers_are_factored() {
     assert_created(i32::MAX, &[0], &[i32::MAX]);
     assert_created(i32::MAX, &[0; 3], &[i32::MAX, 1, 1]);
-    // The two largest primes whose squares are an i32.
+    // The two largest primes whose squares fit an `i32`.
     assert_created(46337 * 46337, &[0; 3], &[46337, 46337, 1]);
     assert_created(46337 * 46327, &[0; 2], &[46337, 46327]);
     assert_created(46340 * 46340, &[0; 2], &[46340, 46340]);
@@ -104,7 +104,7 @@ fn product_of_fixed_entries_saturates() {
 }
 
 #[test]
-fn same_as_trying_every_factorization() {
+fn results_equal_those_of_trying_every_factorization() {
     for nnodes in 1..=20_000 {
         let divisors = divisors(nnodes);
         for ndims in 1..=6 {
@@ -164,7 +164,7 @@ fn powers_of_two_equal_the_result_of_the_search() {
 }
 
 #[test]
-fn same_as_tables_of_products() {
+fn results_equal_tables_of_products() {
     let cases: [(i32, &[usize]); 10] = [
         (720_720, &[2, 3, 4, 5, 6, 7, 8, 9]),
         (1 << 30, &[7, 11, 16, 23, 29]),
@@ -246,7 +246,7 @@ impl ProductTables {
             if f64::from(low) > root {
                 continue;
             }
-            // The more of these highs a window takes in, the more is possible.
+            // The more of these upper ends a window includes, the more products are possible.
             let narrower = self.divisors.partition_point(|&divisor| divisor - low < width);
             let highs = &self.divisors[i..narrower];
             let least = highs.partition_point(|&high| !self.possible(self.n, count, low, high));

@@ -8,7 +8,8 @@ use super::{Explored, all_dims};
 use crate::topology::neighbors::Neighbor;
 use crate::topology::{self, Cart, Direction, DistGraph, Topology};
 
-/// A message of one process in a collective: with whom, its tag, the step at which it is posted, and that which waits for it.
+/// A message of one process in a collective: the other process, its tag, the step that posts it, and the step that
+/// waits for it.
 #[derive(Debug, Clone, Copy)]
 struct Posted {
     peer: usize,
@@ -32,7 +33,7 @@ struct Part {
 }
 
 impl Part {
-    /// All at once, and one wait, as src/host/neighbor/blocking.rs has it.
+    /// All messages at once, and one wait, as in src/host/neighbor/blocking.rs.
     fn at_once([sends, receives]: &[Vec<Endpoint>; 2]) -> Self {
         let posted =
             |end: &Endpoint| Posted { peer: end.rank as usize, tag: end.pairing, at: 0, until: 0 };
@@ -40,8 +41,8 @@ impl Part {
         Self { sends, receives, steps: 1 }
     }
 
-    /// Receives one after the other, where the host shall say on which communicator one fails; a single message each way is
-    /// sent at once.
+    /// Receives one after the other, so that an error can be attributed to one communicator; a single message each way
+    /// is sent at once.
     fn in_turn(ends: &[Vec<Endpoint>; 2]) -> Self {
         let mut part = Self::at_once(ends);
         if part.sends.len() != 1 || part.receives.len() != 1 {
@@ -59,7 +60,7 @@ impl Part {
 fn steps_of(parts: &[Part], waiting: Waiting) -> Vec<Vec<Step>> {
     let mut steps: Vec<Vec<Step>> =
         parts.iter().map(|part| vec![Step::new(); 2 * part.steps]).collect();
-    // Of several between the same two processes with one tag the k-th is the k-th at both ends.
+    // The k-th of several messages between the same two processes with one tag is the k-th at both ends.
     type Ends = BTreeMap<(usize, usize, i32), Vec<Posted>>;
     let (mut sent, mut received) = (Ends::new(), Ends::new());
     for (rank, part) in parts.iter().enumerate() {
@@ -107,7 +108,7 @@ fn try_collectives(explored: &mut Explored, ends: &[[Vec<Endpoint>; 2]]) {
         for waiting in BOTH {
             explored.add(steps_of(&parts, waiting));
         }
-        // Hosts differ between processes of one job in nothing, but the two ways go together.
+        // The processes of one job all use the same variant, but mixing both must work as well.
         let mixed: Vec<Part> = ends
             .iter()
             .enumerate()
@@ -129,7 +130,7 @@ pub(super) fn collectives(sizes: RangeInclusive<usize>, thinned: usize) {
                 try_collectives(&mut explored, &ends(size, |_| grid.clone()));
             }
         }
-        // Each edge once, and all of them twice.
+        // Every edge once, and then all of them twice.
         for bits in (0..1u64 << (size * size)).step_by(if size < 3 { 1 } else { thinned }) {
             for times in [1, 2] {
                 let topology = |rank: i32| {
@@ -152,7 +153,7 @@ pub(super) fn collectives(sizes: RangeInclusive<usize>, thinned: usize) {
     }
 }
 
-/// A search that finds nothing anywhere shows nothing.
+/// A search that never finds a deadlock proves nothing.
 #[test]
 fn two_receives_before_sends_deadlock() {
     let part = |peer| Part {

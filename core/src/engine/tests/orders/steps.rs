@@ -1,8 +1,8 @@
 //! The steps of simulated processes, and all orders in which they can be taken.
 //!
-//! Each receive names its sender and each wait its requests (tests/deadlock.rs), so a process does the same in every order of
-//! messages: one run shows its steps, and where each process stands is the whole state of a job. A search through all states
-//! that can be reached goes through all interleavings.
+//! Each receive names its sender and each wait its requests (tests/deadlock.rs), so a process takes the same steps in
+//! every order of messages: one run shows the steps, and the positions of all processes are the whole state of a job. A
+//! search of all reachable states covers all interleavings.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -19,17 +19,17 @@ type Result<T> = std::result::Result<T, Error>;
 /// A step of a process: it ends when each of these processes has begun the step with the given number.
 pub(super) type Step = Vec<(usize, usize)>;
 
-/// The length of time for which messages wait.
+/// When sends and collectives complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Waiting {
     /// Sends end when their receives have begun, and no process leaves a collective before all have entered it.
     Longest,
-    /// Sends end at once, and a process leaves a collective when what it needs has been sent.
+    /// Sends end at once, and a process leaves a collective when the contributions that it needs have been sent.
     Shortest,
 }
 
-/// Goes through all states of processes with these steps; returns their number, or `None` if in one no process can
-/// continue and not all are at their ends.
+/// Searches all states of processes with these steps; returns their number, or `None` if there is a deadlock: a state
+/// in which no process can continue although not all have finished.
 pub(super) fn explore(steps: &[Vec<Step>]) -> Option<usize> {
     let start = vec![0u16; steps.len()];
     let (mut seen, mut left) = (HashSet::from([start.clone()]), vec![start]);
@@ -54,7 +54,7 @@ pub(super) fn explore(steps: &[Vec<Step>]) -> Option<usize> {
     Some(seen.len())
 }
 
-/// Returns whether all come to their ends in one order. A step that can be taken can still be taken after steps of others,
+/// Returns whether all processes finish in one order. A possible step stays possible after steps of other processes,
 /// since no process goes back; so all orders end in one state, and this order represents all.
 pub(super) fn all_end(steps: &[Vec<Step>]) -> bool {
     let mut state = vec![0; steps.len()];
@@ -73,14 +73,14 @@ pub(super) fn all_end(steps: &[Vec<Step>]) -> bool {
     }
 }
 
-/// A collective, or a message each way, as one process has it.
+/// A collective, or a message each way, as seen by one process.
 #[derive(Debug, Clone)]
 enum Kind {
-    /// All need what all have.
+    /// All processes need the contributions of all.
     All,
-    /// All need what one process has.
+    /// All processes need the contribution of one.
     Of(usize),
-    /// Rank 0 needs what all have, and this is it or not.
+    /// Only the root needs the contributions of all.
     To {
         is_root: bool,
     },
@@ -92,7 +92,7 @@ enum Kind {
     },
 }
 
-/// A call on a communicator, which is known by the splits that it comes from, and the number of calls on it before.
+/// A call on a communicator, identified by the splits that created it and by the number of earlier calls on it.
 #[derive(Debug, Clone)]
 struct Taken {
     comm: Arc<Vec<(usize, Option<i32>)>>,
@@ -101,7 +101,7 @@ struct Taken {
     kind: Kind,
 }
 
-/// A simulated process whose calls are written down.
+/// A simulated process whose calls are recorded.
 pub(super) struct Recorded {
     sim: Sim,
     comm: Arc<Vec<(usize, Option<i32>)>>,
@@ -227,7 +227,7 @@ impl Advisor<Self> for Recorded {
 /// The calls of all processes in one run.
 pub(super) struct Calls(Vec<Vec<Taken>>);
 
-/// Runs `program` and writes its calls down.
+/// Runs `program` and records its calls.
 pub(super) fn record<T: Send>(
     machine: Option<Machine>,
     size: usize,
@@ -255,7 +255,7 @@ pub(super) fn record<T: Send>(
 impl Calls {
     /// The steps of all processes.
     pub(super) fn steps(&self, waiting: Waiting) -> Vec<Vec<Step>> {
-        // The place of a call among all of a process.
+        // The position of a call among all calls of a process.
         let places: Vec<std::collections::HashMap<_, usize>> = self
             .0
             .iter()
@@ -266,7 +266,7 @@ impl Calls {
         let step = |call: &Taken| -> Step {
             let of = |process: usize| {
                 let place = places[process].get(&(&call.comm, call.number));
-                // Who never comes to it is waited for without end.
+                // A process that never makes the call is waited for forever.
                 (process, place.copied().unwrap_or(usize::MAX))
             };
             let everybody = || call.members.iter().map(|process| of(*process)).collect();
@@ -284,7 +284,7 @@ impl Calls {
 
 proptest::proptest! {
     #[test]
-    fn one_order_stands_for_all(
+    fn one_order_represents_all(
         steps in prop::collection::vec(prop::collection::vec(prop::collection::vec((0..3usize, 0..5usize), 0..2), 0..5), 3)
     ) {
         prop_assert_eq!(all_end(&steps), explore(&steps).is_some());

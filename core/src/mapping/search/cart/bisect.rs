@@ -111,7 +111,7 @@ impl Bisection<'_> {
             before += counts[last];
             last += 1;
         }
-        // The regions before the plane, on the plane, not yet examined, and behind.
+        // The regions before the plane, on the plane, not yet examined, and after the plane.
         let (mut low, mut at, mut high) = (0, 0, cells.len());
         while at < high {
             match coordinate(cells[at]).cmp(&last) {

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closed_form_is_no_more_than_the_exact_bound_and_met_by_boxes() {
+    fn the_closed_form_is_at_most_the_exact_bound_and_boxes_meet_it() {
         let both = |dims: &[usize], weights: &[i64], (ring, price): (u32, i64), size: usize| {
             let periodic = (0..dims.len()).map(|i| ring >> i & 1 == 1).collect();
             let stencil = Grid::nearest_neighbors(&weights[..dims.len()]);
@@ -313,13 +313,13 @@ mod tests {
     }
 
     #[test]
-    fn few_large_nodes_have_bounds_that_are_met() {
+    fn bounds_for_few_large_nodes_are_met() {
         let bound = |dims: &[usize], sizes: &[usize]| {
             let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
             let grid = Grid::new(dims.to_vec(), vec![false; dims.len()], stencil);
             lower_bound(&Lattice::directed(&grid), sizes)
         };
-        // A corner, whose square would have a surface of 24 and the rest one of 42, besides walls of 48.
+        // A corner, whose square would have a surface of 24 and the rest one of 42, not counting walls of 48.
         assert_eq!(bound(&[12, 12], &[108, 36]), 24);
         // Halves, also with space to spare for more.
         assert_eq!(bound(&[64, 64], &[2048; 2]), 128);
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(bound(&[6, 4], &[6, 6, 6, 6]), 20);
     }
 
-    /// Two squares of 2,048 cells have 107 edges besides the walls.
+    /// Two squares of 2,048 cells have 107 edges, not counting the walls.
     #[test]
     fn room_to_spare_on_large_nodes_changes_no_bound() {
         let grid = Grid::new(vec![64, 64], vec![false; 2], Grid::nearest_neighbors(&[1, 1]));

@@ -10,7 +10,7 @@ pub(super) fn compact_box(volume: f64, walls: &[(i64, f64)]) -> Vec<f64> {
             move |(weight, most): &(i64, f64)| (unit * *weight as f64 / first).clamp(1.0, *most);
         walls.iter().map(side)
     };
-    // By bisection: every machine rounds these operations alike.
+    // Sides are computed by bisection: every machine rounds these operations in the same way.
     let (mut low, mut high) = (0.0, volume * first + 1.0);
     for _ in 0..100 {
         let unit = 0.5 * (low + high);

@@ -63,7 +63,7 @@ impl Candidate {
         if goal.key(other.cost) < goal.key(self.cost) { other } else { self }
     }
 
-    /// The one of two whose busiest node has fewer edges, if the total is not more by [`SPARING`].
+    /// The mapping whose busiest node has fewer edges, unless its total exceeds the other's by more than [`SPARING`].
     fn or_sparing(self, other: Self, goal: Goal) -> Self {
         let least = self.cost.inter_node_edges.min(other.cost.inter_node_edges);
         let key = |Cost { inter_node_edges: sum, max_node_edges: most }| {
@@ -80,7 +80,7 @@ const CONSTRUCTIONS: i64 = 3;
 /// Below this many steps per cell, no construction is attempted.
 const LEAST: i64 = 4;
 
-/// The number of constructions that are made at any cost: one below this many steps per cell, otherwise four.
+/// The number of constructions that are made whatever they cost: one below this many steps per cell, otherwise four.
 const FEW: i64 = 15;
 
 /// The total may be larger by this factor if the busiest node has fewer edges, since that determines the time of an

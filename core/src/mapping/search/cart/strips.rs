@@ -178,7 +178,7 @@ impl<'a> Search<'a> {
         let section: i64 = self.sides[..level].iter().product();
         let plane = inside * section * i64::from(self.axes[0].size);
         let (low, high) = self.ranges[level];
-        // By the position of their ends.
+        // Indexed by the position of their ends.
         let mut best: Vec<Vec<Slabs>> = (0..=size).map(|_| Vec::new()).collect();
         for at in 0..size {
             let (first, rest) = (first + i64::from(at) * plane, size - at);
@@ -217,7 +217,7 @@ impl<'a> Search<'a> {
         (cost, widths.collect())
     }
 
-    /// The cells before and behind a wall between strips, for the node that has both. For slabs it is unknown which
+    /// The cells before and after a wall between strips, for the node that has both. For slabs it is unknown which
     /// strips meet.
     fn parts(&self, level: usize, wall: i64) -> (i64, i64) {
         let next = self.starts.partition_point(|start| *start <= wall);
@@ -267,7 +267,7 @@ impl<'a> Search<'a> {
         cut
     }
 
-    /// The edges from the cells of a strip from `start` to the end of their node to cells behind that.
+    /// The edges from the cells of a strip from `start` to the end of their node to cells after it.
     fn cut_at(&self, start: i32, end: i32, plane: i32, length: i32) -> i64 {
         // The edges of one length in a row of cells, where the first `from` have one.
         let crossing = |start: i32, end: i32, length: i32, from: i32| {

@@ -10,7 +10,7 @@ fn briefly(objective: Objective) -> Options {
 }
 
 #[test]
-fn every_grid_of_up_to_64_cells_on_every_machine() {
+fn grids_of_up_to_64_cells_have_valid_plans_on_every_machine() {
     for cells in 1..=64usize {
         let mut machines: Vec<Machine> = (1..=cells)
             .filter(|size| cells.is_multiple_of(*size))
@@ -121,7 +121,7 @@ const LEAST: &str = "
     28x2 1,16 2 2; 28x2 16,1 7 120; 29x2 1,2 2 4; 30x2 1,1 4 8; 30x2 1,4 6 10; 32x2 4,1 2 8; 32x2 1,16 8 14";
 
 #[test]
-fn weighted_grids_of_up_to_64_cells_are_as_good_as_can_be() {
+fn plans_of_weighted_grids_of_up_to_64_cells_are_optimal() {
     let numbers = |text: &str, by| -> Vec<i64> {
         text.split(by).map(|number| number.parse().expect("a number")).collect()
     };

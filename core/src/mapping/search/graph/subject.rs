@@ -32,8 +32,8 @@ pub(super) fn lower_bound(graph: &Csr, largest: usize) -> i64 {
     (0..graph.vertices()).map(outside).sum()
 }
 
-/// The fraction of the time with levels that nodes get. With this and [`TOP_DOWN`](Subject::TOP_DOWN), J over 30 graphs
-/// of 6,000 to 100,000 vertices is 0.97 of that of SharedMap's eco; with the values of grids, 1.04.
+/// The fraction of the time for levels that the search for nodes gets. With this and [`TOP_DOWN`](Subject::TOP_DOWN), J
+/// over 30 graphs of 6,000 to 100,000 vertices is 0.97 of that of SharedMap's eco; with the values of grids, 1.04.
 const NODES: f64 = 0.1;
 
 impl Subject for Csr {

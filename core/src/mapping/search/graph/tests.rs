@@ -48,7 +48,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn no_plan_and_no_bound_passes_the_optimum(
+    fn no_plan_beats_the_optimum_and_no_bound_exceeds_it(
         edges in prop::collection::vec((0u32..8, 0u32..8, 1i64..10), 1..24),
         sizes in prop_oneof![Just(vec![4, 4]), Just(vec![2, 2, 2, 2]), Just(vec![3, 3, 2]), Just(vec![5, 2, 1])],
     ) {
@@ -118,7 +118,7 @@ fn cliques_of_the_size_of_a_node_are_found_in_any_numbering() {
 }
 
 #[test]
-fn paths_and_rings_are_cut_once_a_node() {
+fn paths_and_rings_are_cut_once_per_node() {
     for (nodes, size) in [(2, 8), (7, 9), (32, 16), (59, 5)] {
         let count = (nodes * size) as u32;
         let path: Vec<Edge> = (1..count).map(|i| (i - 1, i, 3)).collect();
@@ -133,7 +133,7 @@ fn paths_and_rings_are_cut_once_a_node() {
 }
 
 #[test]
-fn communities_in_communities_are_kept_whole() {
+fn nested_communities_are_kept_whole() {
     // 8 groups of 4 teams of 6: all members of a team are connected, the teams of a group form a ring, and so do the
     // groups. Nodes have the size of a team.
     let mut edges: Vec<Edge> = Vec::new();

@@ -27,7 +27,7 @@ fn plan(dims: &[usize], machine: &Machine) -> (i128, i128, i64, i64) {
 }
 
 #[test]
-fn the_figures_of_other_mappers_are_reached() {
+fn plans_reach_the_figures_of_other_mappers() {
     // SharedMap's best of its fast, eco and strong settings: 21248, 52736 and 44396.
     let parse = |text: &str, ranks| Machine::parse(text, ranks).unwrap();
     assert_eq!(plan(&[32, 32], &parse("4x8x32", 1024)), (21248, 21248, 192, 128));

@@ -26,7 +26,7 @@ const REPAIRED: u32 = 16;
 /// The number of temperatures: a power of two.
 const LEVELS: i64 = 64;
 
-/// The steps for each examined vertex, besides its edges.
+/// The steps for each examined vertex, in addition to its edges.
 const STEPS: usize = 6;
 
 /// Moves vertices at random, accepting ever fewer worse moves, for a quarter of the budget. Leaves the best state
