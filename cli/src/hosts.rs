@@ -39,7 +39,7 @@ impl Hosts {
     pub(crate) fn read(hosts: &str) -> Result<Self> {
         let file = Path::new(hosts);
         let text = if file.is_file() { output::read(file)? } else { hosts.to_owned() };
-        // For each name, its number and the processes given for it.
+        // A name with its number, and the processes given for the name.
         let mut nodes: HashMap<String, (usize, Option<usize>)> = HashMap::new();
         let mut repeats = false;
         for line in text.lines().filter_map(|line| line.split('#').next()) {

@@ -52,8 +52,8 @@ pub(crate) fn warn(failure: &Failure) {
     }
 }
 
-/// Prints a failure at the end of the command. If another process of the job prints it, this one waits: a launcher ends
-/// all when the first has failed.
+/// Prints a failure at the end of the command. If another process of the job prints it, this process waits: a launcher
+/// ends all processes when the first one has failed.
 pub(crate) fn tell(failure: &Failure) -> ExitCode {
     warn(failure);
     if failure.cause == Cause::Usage && !is_first() {
@@ -82,7 +82,7 @@ pub(crate) fn shown(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// Prints to stdout, with colors only if they are wanted. The reader may stop at any time.
+/// Prints to stdout, with colors only if the user wants them. The reader may close the pipe at any time.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -141,7 +141,7 @@ fn replace(path: &Path, text: &str, permissions: Permissions) -> io::Result<()> 
         Err(error) if error.kind() == ErrorKind::PermissionDenied => return fs::write(path, text),
         fresh => fresh?,
     };
-    // By the file itself: errors of the other name its passing name.
+    // Writes to the file itself: an error of the temporary file would name its temporary path.
     fresh.as_file_mut().write_all(text.as_bytes())?;
     fresh.persist(path).map_err(|failed| failed.error)?;
     Ok(())

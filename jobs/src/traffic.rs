@@ -23,7 +23,8 @@ pub fn graph(recording: &Recording) -> (Csr, &'static str) {
     (Csr::from_edges(recording.size as usize, edges.iter().copied()), unit)
 }
 
-/// The number of devices by which ranks choose theirs, as far as this run in the default order tells; 0 if they do not.
+/// The number of devices, if this run in the default order shows that ranks choose devices by their numbers; otherwise
+/// 0.
 pub fn limit(recording: &Recording) -> u32 {
     let mut devices = Devices::default();
     if recording.missing() == 0 {

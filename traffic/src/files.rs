@@ -69,7 +69,7 @@ fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
 ///
 /// # Errors
 ///
-/// The system's, or that another kind of file is there.
+/// The system's error, or that another kind of file is there.
 pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<fs::File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = options.custom_flags(flags).open(path)?;

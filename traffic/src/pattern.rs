@@ -10,7 +10,7 @@ const BITS: u32 = 12;
 pub const WEIGHTS: i64 = 1 << BITS;
 
 /// The weight of the bytes that one rank sends to another, or fetches from it. The weighted sum of all bytes of a rank
-/// tells whether two runs sent them to the same ranks: for each rank, all partners have different weights, which look
+/// shows whether two runs sent them to the same ranks: for each rank, all partners have different weights, which look
 /// random.
 pub fn partner_weight(rank: u32, partner: u32) -> i64 {
     (mix(u64::from(rank) << 32 | u64::from(partner)) >> (u64::BITS - BITS)) as i64 - WEIGHTS / 2

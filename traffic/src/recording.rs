@@ -41,7 +41,7 @@ pub enum ReadError {
         line: usize,
         /// The rank.
         rank: u64,
-        /// Processes of the job.
+        /// The number of processes of the job.
         size: u32,
     },
 }
@@ -124,7 +124,7 @@ pub struct Recording {
     pub work: Work,
     /// The devices that processes used, by rank.
     pub devices: BTreeMap<u32, Device>,
-    /// The weighted bytes of each rank, which tell whether two runs sent them to the same ranks; empty if they are
+    /// The weighted bytes of each rank, which show whether two runs sent them to the same ranks; empty if they are
     /// unknown for a rank.
     pub patterns: Vec<i64>,
     /// The messages between ranks, ascending by sender and receiver, including those of a process to itself.

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_hosts_are_words_that_no_launcher_takes_for_options() {
+    fn host_names_cannot_be_mistaken_for_options() {
         for name in ["n0", "n0.cluster.example.org", "Node_7", "10.0.0.1", "a-b"] {
             assert!(is_host_name(name) && host_name(name) == name, "{name}");
         }
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_printable_moves_a_cursor() {
+    fn printed_text_cannot_move_the_cursor() {
         assert_eq!(printable("./app -x \u{e4}"), "./app -x \u{e4}");
         assert_eq!(
             printable("\u{1b}[2J\r\n\t\u{9b}\u{202e}"),

@@ -1,6 +1,6 @@
 //! `cartograph exec`: becomes a program with libraries preloaded. If none can be in any process of the job, or if a
-//! report cannot be written, a line is printed and the program runs. A process that alone cannot use its library ends:
-//! the others would wait for its part of a collective call.
+//! report cannot be written, a line is printed and the program runs. If only one process cannot use its library, it
+//! ends: the others would wait for its part of a collective call.
 
 mod abort;
 
@@ -158,8 +158,9 @@ fn become_program(
     Err(Failure::new(format!("cannot run {}: {error}", first.display())).with_cause(Cause::NotRun))
 }
 
-/// Sets the module of Open MPI's gathers and scatters, unless the user did: its component for nodes (HAN, of 5.0) takes
-/// ranks for consecutive on their nodes, and returns wrong data in some other orders (ompi#14197 has the reason).
+/// Sets the module of Open MPI's gathers and scatters, unless the user did: its component for nodes (HAN, of 5.0)
+/// assumes that ranks are consecutive on their nodes, and returns wrong data in some other orders (ompi#14197 has the
+/// reason).
 fn avoid_han(command: &mut Command) {
     for name in GATHERING.into_iter().filter(|name| env::var_os(name).is_none()) {
         command.env(name, TUNED);
@@ -195,12 +196,12 @@ fn first(words: &[OsString], report: Option<&Path>) -> Result<PathBuf> {
     })
 }
 
-/// Preloads the libraries that the options need, or warns that all processes run without them. True if the library of
-/// topologies is one of them.
+/// Preloads the libraries that the options need, or warns that all processes run without them. True if the topology
+/// library is one of them.
 ///
 /// # Errors
 ///
-/// If only this process may be without them.
+/// True if only this process may lack the libraries.
 fn set_libraries(command: &mut Command, arguments: &Arguments, program: &Path) -> Result<bool> {
     let recorder = arguments.record.is_some() || arguments.clock.is_some();
     let library = !recorder || arguments.reorder.is_some();
@@ -251,7 +252,7 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// True if the user's environment does not say when to reorder, or only in programs known to follow.
+/// True if the user's environment does not set when to reorder, or only allows it in programs known to follow.
 fn leaves_reordering_open() -> bool {
     let word = env::var_os(REORDER_VARIABLE).unwrap_or_default();
     word.is_empty() || word.to_str().and_then(|word| word.parse().ok()) == Some(Policy::default())

@@ -125,7 +125,7 @@ impl Solved {
         };
         let (before, after, bound) = (plan.before, plan.after, plan.lower_bound);
         row("between nodes", before.inter_node_edges, after.inter_node_edges, bound);
-        // The busiest node has no fewer edges than the mean.
+        // The busiest node has at least the mean number of edges.
         let nodes = self.machine.node_sizes().len() as i64;
         let mean = bound.div_euclid(nodes) + i64::from(bound.rem_euclid(nodes) > 0);
         row("of the busiest node", before.max_node_edges, after.max_node_edges, mean);

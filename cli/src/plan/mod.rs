@@ -1,4 +1,4 @@
-//! `cartograph plan`: what a mapping would do, without MPI.
+//! `cartograph plan`: the effect of a mapping, without MPI.
 
 mod answer;
 mod arguments;

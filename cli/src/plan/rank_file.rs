@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_use_of_a_file_has_its_name_and_the_busiest_node() {
+    fn usage_names_the_file_and_the_largest_node() {
         let order = [1, 0, 1, 0, 1];
         assert_eq!(names(Some("a,b"), None, &Machine::blocks(&[2, 3])).unwrap(), ["a", "b"]);
         let how = usage(Format::Openmpi, "ranks", &order);

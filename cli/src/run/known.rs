@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// True if jobs taught something: of one on a single node, only that is kept.
+/// True if jobs taught something; a job on a single node only leaves that fact.
 fn is_known(entry: &Entry) -> bool {
     entry.totals.runs > 0 || !entry.kinds.is_empty()
 }
@@ -103,7 +103,7 @@ fn runs(entry: &Entry, kind: u32) -> usize {
 
 /// A row for each program, followed by one for each of its kinds of work if there are several.
 fn table(entries: &[Entry]) -> String {
-    // Those of several programs in one job are long.
+    // The names of several programs in one job are long.
     let width = entries.iter().map(|entry| entry.program.chars().count() + 1).max();
     let width = width.unwrap_or(0).max(24);
     let mut text = format!(
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jobs_on_one_node_are_not_listed() {
+    fn single_node_jobs_are_not_listed() {
         let mut entry = Entry::new("app", 4);
         entry.nodes = "(vector,(0,1,4))".to_owned();
         assert!(!is_known(&entry));

@@ -49,7 +49,7 @@ mod tests {
     use cartograph_traffic::Count;
 
     #[test]
-    fn a_long_box_is_seen_by_its_faces() {
+    fn the_shape_of_a_box_follows_from_its_faces() {
         // Blocks of 8 x 8 x 80 in 4 x 4 x 4 processes: 48 pairs of neighbors along each dimension.
         let count = |face: u64| Count { messages: 96, bytes: 96 * face };
         let grid = |function: &str, faces: [u64; 3]| Topology {

@@ -161,7 +161,7 @@ fn collectives(text: &mut String, recording: &Recording) {
     }
 }
 
-/// Writes the traffic inside nodes, and what each node sends to others.
+/// Writes the traffic inside nodes, and the bytes that each node sends to others.
 fn nodes(text: &mut String, others: &[&Edge], machine: &Machine, names: &[String]) {
     let node_of = machine.nodes();
     let (inside, between): (Vec<&Edge>, Vec<&Edge>) =

@@ -22,7 +22,7 @@ const ONE_NODE: &str = "all processes are on one node, and only relays can prete
 /// A command that starts ranks on certain nodes, with a description.
 type Start = (String, Vec<OsString>);
 
-/// Runs the program with ranks on other nodes; returns what goes wrong then.
+/// Runs the program with ranks on other nodes; returns the fault that occurs then.
 pub(super) fn examine(
     runs: &mut TrialRuns,
     launch: &Launch,

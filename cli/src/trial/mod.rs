@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let by_default = [Function::CartCreate, Function::GraphCreate];
     let is_known =
         moved.iter().any(|by| by_default.contains(by)) && (is_right || !arguments.always);
-    // A result is found by its program: those of several in one job say nothing of one.
+    // Results are stored by program; a job of several programs says nothing about one of them.
     if let Some(key) = key.filter(|_| is_known && launch.programs.counts.is_empty()) {
         let follows = is_right && runs.setting.is_none();
         let kept = Store::open().and_then(|store| {

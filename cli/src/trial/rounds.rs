@@ -84,7 +84,7 @@ impl Observed {
 }
 
 impl<'a> TrialRuns<'a> {
-    /// Runs the program twice without Cartograph, to learn its output and what differs from run to run.
+    /// Runs the program twice without Cartograph, to learn its output and the differences from run to run.
     pub(super) fn baseline(arguments: &'a Arguments, launch: Launch) -> Result<Self> {
         let root = env::current_dir()
             .map_err(|error| Failure::new(format!("cannot find the working directory: {error}")))?;
@@ -220,7 +220,7 @@ impl<'a> TrialRuns<'a> {
         Ok(baseline.run.took)
     }
 
-    /// Runs a command and reads what it leaves behind.
+    /// Runs a command and reads its output and the files that it wrote.
     fn observe(&mut self, command: &[OsString], shown: &str, baseline: bool) -> Result<Observed> {
         let directory = self.place.fresh()?;
         let mut files = Files::below(directory.to_owned(), Some(self.reports.path()));

@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     outcome::write(&recorded, &forecast, measured.as_ref(), &file, json, &command)
 }
 
-/// Warns if other work makes times unreliable.
+/// Warns if other load makes times unreliable.
 fn say_load() -> Result<()> {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load: f64 = text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0);

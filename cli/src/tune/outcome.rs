@@ -1,4 +1,4 @@
-//! What a tuning has found: what the times prove, in words and as JSON, and the rank file of the fastest placement.
+//! The result of a tuning: what the times prove, in words and as JSON, and the rank file of the fastest placement.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -83,7 +83,7 @@ pub(super) fn write(
 }
 
 /// Keeps the runs in the store, for `cartograph run`: the placement and time of each, and the placements in which the
-/// program failed. All of them did the work of the recorded run on its nodes.
+/// program failed. All of them ran on the recorded run's nodes and did the same work.
 fn keep(
     recorded: &Recorded,
     forecast: &Forecast,

@@ -64,7 +64,7 @@ pub(super) struct VariantRuns {
 pub(super) enum Time {
     /// From `MPI_Init` to `MPI_Finalize`.
     OfJob,
-    /// Of the launcher, if some processes do not reach `MPI_Finalize`.
+    /// The launcher's time, if some processes do not reach `MPI_Finalize`.
     OfLauncher,
     /// Printed by the program.
     Printed,
@@ -84,8 +84,8 @@ pub(super) struct Measured {
     pub(super) is_interrupted: bool,
 }
 
-/// Runs all variants, interleaved, with a directory for files. `names` are those of the nodes. All of it takes some time
-/// after `start` at most.
+/// Runs all variants, interleaved, with a directory for files. `names` are the names of the nodes. The rounds end at
+/// most a fixed time after `start`.
 pub(super) fn run(
     options: &Options,
     names: &[String],
@@ -245,7 +245,7 @@ impl Rounds<'_> {
     }
 }
 
-/// What all processes of a run have noted.
+/// The times and nodes that all processes of a run have noted.
 struct Noted {
     /// The time from `MPI_Init` to `MPI_Finalize`, in seconds.
     seconds: f64,
@@ -253,7 +253,7 @@ struct Noted {
     nodes: Vec<String>,
 }
 
-/// Reads what processes have noted, if all of them have. The directory is free for the next run then.
+/// Reads the notes of all processes; `None` if some process has left none. Then the directory is free for the next run.
 fn noted(directory: &Path) -> Option<Noted> {
     let found = Recording::open(directory).ok();
     let _ = fs::remove_dir_all(directory);

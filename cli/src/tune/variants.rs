@@ -13,7 +13,7 @@ use super::recorded::Recorded;
 use crate::output::{self, Failure, Result};
 use crate::traffic::{better_dims, table};
 
-/// The number of variants that run besides the baseline.
+/// The number of variants that run in addition to the baseline.
 const MOST_VARIANTS: usize = 3;
 
 /// A placement with its start, or why it cannot be run.

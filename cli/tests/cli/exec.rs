@@ -1,4 +1,5 @@
-//! `cartograph exec` with libraries that have only the names of MPIs; `tests/hosts/cases/exec.rs` uses real ones.
+//! `cartograph exec` with libraries that only have the names of MPI libraries; `tests/hosts/cases/exec.rs` uses real
+//! ones.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -36,7 +37,7 @@ struct Machine {
     directory: Directory,
 }
 
-/// Prints what a program finds in its environment.
+/// Prints the environment of a program.
 const PROGRAM: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +139,7 @@ fn programs_get_their_arguments_and_settings() {
 
 /// Open MPI 5's component for nodes returns wrong data in some orders of ranks.
 #[test]
-fn gathers_do_not_use_nodes_where_the_order_of_ranks_may_change() {
+fn gathers_ignore_nodes_if_ranks_may_be_reordered() {
     let machine = Machine::new("exec-gathers");
     let cpus = machine.directory.join("cpus");
     fs::write(&cpus, "").unwrap();
@@ -200,7 +201,7 @@ fn exec_checks_the_path_of_a_report_before_the_program_runs() {
 }
 
 #[test]
-fn rank_0_alone_prints_wrong_arguments() {
+fn only_rank_0_reports_wrong_arguments() {
     let machine = Machine::new("exec-wrong");
     let at = machine.directory.path();
     let program = machine.program("program", "mpich/libmpich.so.12");
@@ -261,7 +262,7 @@ fn a_program_runs_if_no_process_can_preload_the_library() {
     warns(machine.exec("--record x", &program), "record-4c.so not found; the program runs");
 }
 
-/// Other processes of the job may use theirs, and would wait for one that does not.
+/// Other processes of the job may use their libraries, and would wait for a process that does not.
 #[test]
 fn a_program_is_not_started_if_its_process_alone_cannot_use_the_library() {
     let machine = Machine::new("exec-alone");
@@ -275,7 +276,7 @@ fn a_program_is_not_started_if_its_process_alone_cannot_use_the_library() {
         let file = at.join("lib").join(file);
         let aside = file.with_extension("aside");
         fs::rename(&file, &aside).unwrap();
-        // A file that cannot be looked at, also by root.
+        // A file that nobody can read, not even root.
         symlink(&file, &file).unwrap();
         machine.exec(options, &program).fails(
             126,
@@ -330,7 +331,7 @@ fn exec_finds_installed_libraries() {
         lines.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
     };
     assert_eq!(mpis("bin/cartograph"), ["ours"]);
-    // Others may put files next to a command that is installed elsewhere.
+    // Other users may put files next to a command that is installed elsewhere.
     assert!(mpis("cartograph").is_empty());
     assert!(mpis("sub/cartograph").is_empty());
     let set =
@@ -343,7 +344,7 @@ fn exec_finds_installed_libraries() {
         }
         set(file, 0o755).unwrap();
         assert_eq!(mpis("bin/cartograph"), ["ours"]);
-        // Only root can test the rest: files that neither the command's owner nor root owns.
+        // Only root can test the remaining case: files that neither the command's owner nor root owns.
         if std::os::unix::fs::chown(at.join(file), Some(12345), None).is_ok() {
             assert!(mpis("bin/cartograph").is_empty());
             std::os::unix::fs::chown(at.join(file), Some(0), None).unwrap();
@@ -352,7 +353,7 @@ fn exec_finds_installed_libraries() {
 }
 
 #[test]
-fn the_loader_is_asked_for_a_program_s_mpi_once() {
+fn the_loader_is_asked_once_for_the_mpi_of_a_program() {
     let bench = Bench::new("job-loader", false);
     let asked = bench.directory.join("asked");
     let loader =

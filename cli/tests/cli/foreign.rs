@@ -1,4 +1,4 @@
-//! SECURITY.md: files of others cause at worst an error.
+//! SECURITY.md: files of other users cause at worst an error.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -34,7 +34,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn foreign_files_cause_no_more_than_an_error() {
+fn files_of_other_users_cause_at_worst_an_error() {
     let directory = Directory::new("foreign");
     for (name, bytes) in files() {
         let file = directory.join(name);

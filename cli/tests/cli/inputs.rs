@@ -35,7 +35,7 @@ fi
 echo "$kind ${PLACED:+placed} $CARTOGRAPH_RECORD_LIMITED" >"$here/seen"
 exit ${CODE:-0}"#;
 
-/// The bytes of a message, and of one with most bytes.
+/// The bytes of a message, and of the largest message.
 const FEW: u64 = 6_000;
 const MOST: u64 = 60_000;
 
@@ -140,7 +140,7 @@ fn an_input_is_not_placed_by_the_messages_of_another() {
 }
 
 #[test]
-fn an_input_gains_after_one_that_does_not() {
+fn an_input_gains_although_another_input_gained_nothing() {
     let jobs = Inputs::new("second");
     for _ in 0..3 {
         jobs.run("rows.in", ("", ""));
@@ -192,7 +192,7 @@ fn a_new_build_is_placed_by_the_traffic_of_the_last_one() {
     assert_eq!(seen, "columns placed work\n", "{said}");
     // Times of different builds are not compared.
     has(&said, " (predicted ");
-    // One that does other work is placed by its own messages from then on.
+    // A build that does other work is placed by its own messages from then on.
     build(3);
     let (seen, said) = jobs.run("columns.in", ("KIND", "rows"));
     assert_eq!(seen, "rows placed work\n", "{said}");
@@ -207,7 +207,7 @@ fn a_new_build_is_placed_by_the_traffic_of_the_last_one() {
 
 #[test]
 fn a_program_that_always_fails_is_recorded_once() {
-    // In the end, or before MPI_Finalize.
+    // At the end, or before MPI_Finalize.
     for code in ["1", "9"] {
         let jobs = Inputs::new(&format!("fails-{code}"));
         let (seen, said) = jobs.run("rows.in", ("CODE", code));
@@ -218,7 +218,7 @@ fn a_program_that_always_fails_is_recorded_once() {
             assert!(!seen.contains("calls"), "{seen} {said}");
         }
         assert_eq!(jobs.asked(), 1);
-        // Others are recorded, and this one after it has succeeded.
+        // Other runs are recorded, and this one after it has succeeded.
         assert_eq!(jobs.run("columns.in", ("CODE", code)).0, "columns  calls\n");
         let (_, said) = jobs.run("columns.in", ("", ""));
         if code == "9" {

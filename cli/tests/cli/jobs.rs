@@ -162,7 +162,7 @@ fn a_job_runs_unchanged_if_its_launcher_cannot_place_ranks() {
             assert_eq!(done.stdout, b"sum 5\n");
             String::from_utf8(done.stderr).unwrap()
         };
-        // A recording shows what is lost.
+        // A recording shows the loss.
         let said = run();
         has(&said, "recorded ");
         has(&said, why);
@@ -189,7 +189,7 @@ fn a_placement_is_blamed_if_the_program_fails() {
 #[test]
 fn a_placement_is_blamed_if_ranks_lose_their_cpus() {
     let jobs = Jobs::new("unbound");
-    // No machine has these, but the launcher prints them also for the placement.
+    // No machine has these CPUs, but the launcher prints them also for the placement.
     let run = |options: &str| {
         let done = jobs.command(options).env("OWN", "1000-1001").output().unwrap();
         assert!(done.status.success(), "{done:?}");
@@ -236,7 +236,7 @@ fn verdicts_are_forgotten_with_their_program() {
 }
 
 #[test]
-fn known_says_why_a_site_store_is_not_used() {
+fn known_prints_why_a_site_store_is_unused() {
     let directory = tempfile::tempdir().unwrap();
     let mut known = Command::new(COMMAND);
     known.arg("known").env("CARTOGRAPH_STORE", directory.path());
@@ -331,7 +331,7 @@ int fsync(int file)
 "#;
 
 #[test]
-fn a_command_that_is_killed_forgets_one_run_at_most() {
+fn a_killed_command_loses_at_most_one_run() {
     let jobs = Jobs::new("killed");
     let library = jobs.library(KILLS);
     jobs.run("");

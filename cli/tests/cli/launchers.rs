@@ -77,7 +77,7 @@ fn options_that_place_ranks_are_removed() {
             " --oversubscribe -n 16",
         ),
         (PRTERUN, format!("--bind-to numa --host {HOSTS} -n 16"), ".ranks --bind-to none --host"),
-        // The test's directory is named after Open MPI.
+        // The test's directory is named after Open MPI ("openmpi"), so its path contains "pe".
         (PRTERUN, format!("--host {HOSTS} -n 16"), "misreads a path with \"pe\""),
         (PRTERUN, format!("--prtemca rmaps seq --host {HOSTS} -n 16"), " -n 16 PROGRAM"),
         (PRTERUN, format!("--map-by slot --host {HOSTS} -n 16"), "--map-by rankfile:file="),
@@ -149,7 +149,7 @@ fn nothing_is_tried_if_the_launcher_cannot_place_ranks() {
     ] {
         let text = tunes(1, launcher, &words, BY_PLACES);
         has(&text, "ranks cannot be placed: ");
-        // The forecast shows what is lost.
+        // The forecast shows the loss.
         has(&text, "predicted time of ");
         has(&text, "cartograph: no placement can be tried: ");
         has(&text, why);
@@ -157,7 +157,7 @@ fn nothing_is_tried_if_the_launcher_cannot_place_ranks() {
 }
 
 #[test]
-fn a_failed_start_is_no_finding() {
+fn a_failed_start_is_not_a_finding() {
     // The program fails when placed, and its error is shown.
     let fails = "[ \"$PLACED\" ] && { echo it is broken >&2; exit 3; }; echo took 2.0$(($$ % 10))";
     let text = tunes(1, ORTERUN, "-n 16", fails);

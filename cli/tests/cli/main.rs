@@ -58,7 +58,7 @@ fn help_is_printed_on_request() {
 }
 
 #[test]
-fn every_manual_has_examples_exit_codes_and_other_pages() {
+fn every_manual_has_examples_exit_codes_and_references() {
     let directory = run::Directory::new("manuals");
     cartograph(&format!("pages {}", directory.path().display())).stdout();
     let mut count = 0;
@@ -114,7 +114,7 @@ fn info_and_the_page_of_settings_have_the_same_variables() {
 }
 
 #[test]
-fn a_reader_may_stop_at_any_time() {
+fn output_stops_if_the_reader_stops() {
     let mut child = cartograph("plan --dims 500x400 --nodes 2000 --ppn 100 --json").spawn();
     // More output than a pipe holds is still to come.
     drop(child.stdout.take());

@@ -1,4 +1,4 @@
-//! Which jobs under `cartograph run` start the launcher only once, and which ask it anew for the places of their
+//! Which jobs under `cartograph run` start the launcher only once, and which ask it again for the places of their
 //! processes.
 
 use std::fs;
@@ -98,7 +98,7 @@ fn a_program_without_a_recording_starts_at_once_in_nine_of_ten_jobs() {
         let (said, starts) = jobs.run(&[]);
         let (expected, why) = match job {
             1 => ("vwj", "program: nothing was recorded: the program uses no MPI"),
-            // The first may have been an exception.
+            // The result of the first job may have been an exception.
             2 | 12 => ("wj", "program: nothing was recorded: the program uses no MPI"),
             _ => ("j", "program: in an earlier job, nothing was recorded: "),
         };
@@ -108,7 +108,7 @@ fn a_program_without_a_recording_starts_at_once_in_nine_of_ten_jobs() {
 }
 
 #[test]
-fn under_relays_too_a_program_without_a_recording_starts_at_once() {
+fn a_program_without_a_recording_starts_at_once_under_relays() {
     let jobs = Jobs::under("hydra", "MPICH Version: 4.0.2", "-n 16", "silent-relays");
     jobs.bench.script("program", "true");
     for why in ["nothing was recorded: ", "nothing was recorded: ", "in an earlier job, nothing"] {
@@ -162,7 +162,7 @@ fn a_job_asks_for_its_places_again_if_its_host_file_has_changed() {
 }
 
 #[test]
-fn a_rejected_rank_file_is_tried_again_in_the_next_job_and_then_in_one_of_ten() {
+fn a_rejected_rank_file_is_retried_in_the_next_job_then_every_tenth_job() {
     let jobs = Places::new("rejected", WORDS);
     jobs.run(&[]);
     let rejected = [("REJECTS", "1"), ("PBS_JOBID", "5")];
@@ -180,7 +180,7 @@ fn a_rejected_rank_file_is_tried_again_in_the_next_job_and_then_in_one_of_ten() 
 }
 
 #[test]
-fn a_launcher_that_starts_no_other_program_is_asked_in_one_of_ten_jobs() {
+fn a_launcher_that_cannot_start_the_probe_is_retried_every_tenth_job() {
     let jobs = Places::new("refuses", WORDS);
     for job in 1..=13 {
         let (said, starts) = jobs.run(&[("REFUSES", "1")]);
@@ -194,7 +194,7 @@ fn a_launcher_that_starts_no_other_program_is_asked_in_one_of_ten_jobs() {
 }
 
 #[test]
-fn a_launcher_that_hangs_after_its_last_process_has_given_the_places() {
+fn a_launcher_that_hangs_after_its_last_process_still_yields_places() {
     let jobs = Places::new("hangs", WORDS);
     let began = Instant::now();
     let (said, starts) = jobs.run(&[("HANGS", "1")]);
@@ -204,7 +204,7 @@ fn a_launcher_that_hangs_after_its_last_process_has_given_the_places() {
 }
 
 #[test]
-fn jobs_at_once_make_one_trial() {
+fn simultaneous_jobs_share_one_trial() {
     let jobs = Places::new("at-once", WORDS);
     jobs.run(&[]);
     let hold = jobs.0.bench.directory.join("hold");
@@ -222,7 +222,7 @@ fn jobs_at_once_make_one_trial() {
 }
 
 #[test]
-fn a_program_that_nothing_helps_starts_at_once_and_is_recorded_every_tenth_job() {
+fn a_program_without_a_gain_starts_at_once_and_is_recorded_every_tenth_job() {
     let jobs = Places::new("hopeless", WORDS);
     let best = [("NODES", "0 0 1 1 0 0 1 1 2 2 3 3 2 2 3 3")];
     has(&jobs.run(&best).0, "recorded ");
@@ -245,7 +245,7 @@ fn a_step_on_part_of_an_allocation_runs_unchanged() {
     let part =
         "the nodes of a step on part of the allocation are unknown before it starts; the job ran";
     has(&run("8"), part);
-    // Found by the launcher, whatever the options say.
+    // Found by the launcher, whatever the options are.
     let jobs = Jobs::under("srun", "Open MPI v4.1.4", "--mpi=pmix -n 16", "step-found");
     let run = |nodes: &str| {
         let mut job = jobs.command("run");
@@ -257,7 +257,7 @@ fn a_step_on_part_of_an_allocation_runs_unchanged() {
 }
 
 #[test]
-fn a_command_that_may_run_any_program_needs_a_name() {
+fn a_generic_command_needs_a_program_name() {
     let jobs = Jobs::new("any");
     let run = |options: &str| {
         let mut job = Command::new(crate::run::COMMAND);

@@ -187,7 +187,7 @@ fn rank_files_start_each_rank_on_the_node_of_its_place() {
 }
 
 #[test]
-fn a_wrong_question_is_reported_in_one_line() {
+fn invalid_arguments_are_reported_in_one_line() {
     for (arguments, words) in [
         ("--dims 4x4", "--nodes"),
         ("--nodes 4 --ppn 4", "--dims"),
@@ -296,7 +296,7 @@ fn an_interrupted_search_prints_its_best_plan() {
 }
 
 #[test]
-fn a_pipe_that_no_process_reads_is_not_waited_for() {
+fn plan_does_not_wait_for_a_pipe_without_a_reader() {
     let directory = Directory::new("plan-pipe");
     let pipe = directory.join("pipe");
     let mkfifo = std::process::Command::new("mkfifo").arg(&pipe).status();

@@ -17,7 +17,7 @@ use crate::run::{COMMAND, Directory};
 /// The number of processes, two on each node.
 const SIZE: usize = 4;
 
-/// The order by which the second processes of the nodes exchange ranks.
+/// The order in which the second processes of the nodes exchange ranks.
 const CROSSED: &str = r#"{"new_ranks":[0,2,1,3],"node_of_rank":[0,1,0,1]}"#;
 
 /// A job.
@@ -103,7 +103,7 @@ const SHOWS: &[&str] =
     &["sh", "-c", "echo $PMI_RANK $SLURM_PROCID $SLURM_GTIDS \"$SLURM_DISTRIBUTION\""];
 
 #[test]
-fn relays_of_slurm_set_ranks_and_those_on_the_node() {
+fn slurm_relays_set_ranks_and_node_ranks() {
     let directory = Directory::new("relays");
     let file = directory.path().join("order.json");
     fs::write(&file, CROSSED).unwrap();
@@ -122,11 +122,11 @@ fn relays_of_slurm_set_ranks_and_those_on_the_node() {
 }
 
 #[test]
-fn a_process_that_cannot_start_ends_a_job_of_slurm() {
+fn a_process_that_cannot_start_ends_the_slurm_job() {
     let directory = Directory::new("relay-abort");
     let file = directory.path().join("order.json");
     fs::write(&file, CROSSED).unwrap();
-    // Found, but not started.
+    // The program is found, but cannot be started.
     let broken = directory.path().join("broken");
     fs::write(&broken, "#!/no/such/shell\n").unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);

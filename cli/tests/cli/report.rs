@@ -62,7 +62,7 @@ fn a_plan_is_distinguished_from_a_report() {
 }
 
 #[test]
-fn a_file_that_is_no_report_is_refused() {
+fn files_other_than_reports_are_refused() {
     let directory = Directory::new("show-wrong");
     let file = directory.join("file");
     cartograph("show").arg(&file).fails(1, "cannot read");

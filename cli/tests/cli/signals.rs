@@ -1,4 +1,5 @@
-//! Signals to `cartograph run` and to its process group reach the launcher as if it had been started without.
+//! Signals to `cartograph run` and to its process group reach the launcher as if the launcher had been started without
+//! it.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -129,7 +130,7 @@ fn a_signal_before_the_job_reaches_the_launcher_when_it_is_ready() {
 }
 
 #[test]
-fn a_job_ends_if_children_are_ignored_or_files_limited() {
+fn a_job_completes_if_sigchld_is_ignored_or_files_are_limited() {
     let jobs = first_job("inherited", "sleep 0.1");
     for words in
         [&["env", "--ignore-signal=CHLD"][..], &["sh", "-c", "ulimit -f 16; exec \"$@\"", "sh"]]
@@ -179,7 +180,7 @@ fn a_signal_to_any_process_reaches_the_launcher_once() {
 }
 
 #[test]
-fn a_job_stops_and_goes_on_with_its_launcher() {
+fn a_job_stops_and_continues_with_its_launcher() {
     let directory = Directory::new("stops");
     let program = launcher(&directory);
     for to_group in [false, true] {
@@ -193,7 +194,7 @@ fn a_job_stops_and_goes_on_with_its_launcher() {
         job.kill("TERM", to_group);
         assert_eq!(job.end(), (Some(0), "1 TERM, 0 USR1, 0 TSTP".into()));
     }
-    // A launcher may do something else than stop.
+    // A launcher may do something other than stop.
     let job = Job::start(&directory, &program, &[], &["catches"]);
     job.kill("TSTP", true);
     thread::sleep(Duration::from_millis(200));

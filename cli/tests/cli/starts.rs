@@ -20,7 +20,7 @@ fn a_command_that_is_replaced_still_runs_the_job() {
 }
 
 #[test]
-fn no_nodes_are_asked_for_outside_of_an_allocation() {
+fn nodes_are_not_requested_outside_an_allocation() {
     let bench = Bench::new("job-queued", false);
     for (launcher, options, variable) in
         [("srun", "-n 2", "SLURM_JOB_ID"), ("flux", "run -n 2", "FLUX_URI")]

@@ -56,7 +56,7 @@ fn plans_use_and_print_switches() {
 }
 
 #[test]
-fn a_file_may_have_paths() {
+fn a_layout_file_may_contain_paths() {
     let directory = Directory::new("plan-paths");
     let (places, ranks) = (directory.join("places"), directory.join("ranks"));
     // Nodes a and c share a switch.

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::run::{Directory, cartograph};
 
-/// A job of 8 processes, round-robin on two nodes. Each process sends 1000 bytes in 10 messages to the one four above
-/// or below it, and 1 byte to itself.
+/// A job of 8 processes, round-robin on two nodes. Each process sends 1000 bytes in 10 messages to the process four
+/// ranks above or below it, and 1 byte to itself.
 pub(crate) fn record(directory: &Path) -> PathBuf {
     let hosts = ["alpha", "alpha", "alpha", "alpha", "beta", "beta", "beta", "beta"];
     let traffic = record_on(directory, &hosts, |rank| {
@@ -23,7 +23,7 @@ pub(crate) fn record(directory: &Path) -> PathBuf {
             json!({"waited": {"on": 3, "nanoseconds": 1_000_000 * rank}}),
         ]
     });
-    // Something else.
+    // Unrelated content.
     fs::write(traffic.join("notes"), "hello").unwrap();
     traffic
 }
@@ -92,8 +92,8 @@ fn recordings_are_shown_and_drawn() {
     assert!(!text.contains("inside nodes"), "{text}");
 }
 
-/// A job of 16 processes in a 4 x 4 grid on four nodes that makes `steps`: the calls of a step, given a rank and the
-/// ranks before and after it in the grid.
+/// A job of 16 processes in a 4 x 4 grid on four nodes; `steps` returns the calls of a step, given a rank and the ranks
+/// before and after it in the grid.
 pub(crate) fn record_grid(
     directory: &Path,
     steps: usize,
@@ -155,7 +155,7 @@ fn the_option_sets_the_distances_of_levels() {
 }
 
 #[test]
-fn without_the_calls_of_all_ranks_bytes_decide() {
+fn bytes_decide_unless_the_calls_of_all_ranks_are_recorded() {
     let directory = Directory::new("traffic-sample");
     let nodes: Vec<String> = (0..16).map(|rank| format!("n{}", rank / 4)).collect();
     let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! `cartograph try`, with launchers and programs of our own; `tests/hosts/cases/tried.rs` has real ones.
+//! `cartograph try`, with simulated launchers and programs; `tests/hosts/cases/tried.rs` uses real ones.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crate::run::{COMMAND, Directory, cartograph};
 
-/// The first lines of each program: the report of a library, by which the processes were moved or not. `run` is how
-/// often it was run, which it notes where `try` does not look.
+/// The first lines of each program: the report of a library, which shows whether ranks were reordered. `run` is the
+/// number of runs so far, counted where `try` does not look.
 pub(crate) const PROLOGUE: &str = r#"
 state=$(dirname "$0")/state
 echo >>"$state"
@@ -56,7 +56,7 @@ impl Bench {
         path
     }
 
-    /// A command, run where it is to be, with these words at its end.
+    /// A command in the directory where it must run, with these words at its end.
     fn run(&self, command: impl AsRef<OsStr>, words: &str, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(command);
         command.args(words.split_whitespace()).arg(program.as_ref()).current_dir(&self.here);
@@ -104,7 +104,7 @@ fn a_program_that_cannot_be_tried_is_reported_in_one_line() {
     let bench = Bench::new("wrong");
     let fine = bench.script("fine", "echo 1");
     cartograph("try").fails(2, "COMMAND");
-    // Which of these is the program?
+    // It is unclear which word is the program.
     for arguments in ["try -- env", "try env", "try env -n 3"] {
         cartograph(arguments).arg(&fine).fails(2, "put -- before");
     }
@@ -118,7 +118,7 @@ fn a_program_that_cannot_be_tried_is_reported_in_one_line() {
     cartograph("try env -n 3 nothing-like-it 5").fails(2, "no program found after env");
     cartograph("try env -n 3 sh x.sh")
         .fails(2, "put -- before it: cartograph try env -n 3 -- sh x.sh");
-    // Nor need a script for an interpreter be executable.
+    // A script for an interpreter need not be executable.
     let script = bench.directory.join("script");
     fs::write(&script, "echo 1").unwrap();
     cartograph("try env -n 3 /bin/sh")
@@ -139,9 +139,9 @@ fn a_program_that_cannot_be_tried_is_reported_in_one_line() {
 }
 
 #[test]
-fn a_right_program_passes() {
+fn a_correct_program_passes() {
     let bench = Bench::new("right");
-    // In another order, with other times, and with what should be zero.
+    // Lines in another order, with other times, and with almost-zero numbers.
     let text = bench.tries(
         0,
         "moved && echo sum 5; echo took $run s
@@ -149,7 +149,7 @@ fn a_right_program_passes() {
     );
     has(&text, "output unchanged in 6 runs with ranks reordered by MPI_Cart_create");
     has(&text, "compared: exit code, stdout; no files were written below this directory");
-    // Each step is printed as it begins, also without a terminal.
+    // Each step is printed when it begins, even without a terminal.
     has(&text, "cartograph: baseline run 1\n");
     has(&text, "cartograph: run with ranks reordered at random (all,scramble:1)\n");
     has(
@@ -159,12 +159,12 @@ fn a_right_program_passes() {
 }
 
 #[test]
-fn a_single_difference_is_no_fault_of_the_program() {
+fn a_single_difference_is_not_blamed_on_the_program() {
     let bench = Bench::new("once");
-    // Two runs alone, one with no process moved, and the first with some.
+    // Run 4 is the first with reordered ranks, after two baseline runs and one run without reordering.
     let text = bench.tries(0, "echo done; [ $run = 4 ] && echo 0.001 s || echo 0.000 s");
     has(&text, "output unchanged");
-    // A time that has often the same digits is not compared once a run alone shows that it differs.
+    // A time that often has the same digits is ignored once a baseline run shows that it differs.
     let text = bench.tries(
         0,
         "echo done; if moved || [ $run = 12 ]; then echo 0.00$run s; else echo 0.000 s; fi",
@@ -173,19 +173,19 @@ fn a_single_difference_is_no_fault_of_the_program() {
 }
 
 #[test]
-fn try_blames_no_move_if_no_rank_moves() {
+fn try_does_not_blame_reordering_if_no_rank_moves() {
     let bench = Bench::new("nobody");
     let mut command = bench.command("", "moved && echo something else");
     command.env("ALONE", "1");
     has(&bench.said(0, command), "no rank was reordered");
-    // Only a report says whether anyone was.
+    // Only a report shows whether any rank was reordered.
     let silent = bench.script("silent", "echo 1");
     let text = bench.said(1, bench.run(COMMAND, "try env --", silent));
     has(&text, "cannot tell whether ranks were reordered: no process wrote a report");
 }
 
 #[test]
-fn faults_of_moved_ranks_are_reported() {
+fn failures_of_reordered_ranks_are_reported() {
     let bench = Bench::new("moved");
     let text = bench.tries(1, "if moved; then echo sum 6; else echo sum 5; fi");
     has(&text, "output differs twice: \"stdout: sum 6\" instead of \"stdout: sum 5\"\n");
@@ -195,16 +195,16 @@ fn faults_of_moved_ranks_are_reported() {
     let text = bench.tries(1, "moved && { echo it is broken >&2; exit 3; }");
     has(&text, "it exited with code 3 (it is broken), twice");
     has(&text, "Run it with CARTOGRAPH_REORDER=off");
-    // In different ways each time: that is all that is known.
+    // The output differs in another way each time; the message says no more.
     let text = bench.tries(1, "if moved; then echo sum $run; else echo sum 5; fi");
     has(&text, "when ranks are reordered: output differs: once \"stdout: sum ");
-    // It is the program alone that differs.
+    // The program itself differs from run to run.
     let text = bench.tries(0, "echo done; [ $((run % 3)) = 0 ] && echo sum 6 || echo sum 5");
     has(&text, "from run to run: \"stdout: sum ");
 }
 
 #[test]
-fn files_are_compared_and_left_as_without_moves() {
+fn files_are_compared_and_left_as_without_reordering() {
     let bench = Bench::new("files");
     let text = bench.said(
         1,
@@ -241,7 +241,7 @@ fn preloaded_libraries_do_not_reach_the_baseline() {
         "echo 1; case $LD_PRELOAD in *libcartograph*) [ $CARTOGRAPH_REPORT ] || exit 4 ;; esac
         echo $CARTOGRAPH_LAYOUT $CARTOGRAPH_REORDER >>$state.seen";
     let mut command = bench.command("", text);
-    // A name without a file: the loader would say that it cannot load it.
+    // A name without a file: the loader would print that it cannot load the file.
     command.env("LD_PRELOAD", bench.directory.join("lib/libcartograph.so.0"));
     command.env("CARTOGRAPH_LAYOUT", "4x2").env("CARTOGRAPH_REORDER", "always,scramble:1");
     has(&bench.said(0, command), "output unchanged");
@@ -252,7 +252,7 @@ fn preloaded_libraries_do_not_reach_the_baseline() {
 #[test]
 fn rank_0_may_run_on_another_machine() {
     let bench = Bench::new("machine");
-    // Of what lies on this machine, the other one has the program and the command only.
+    // Of the files on this machine, the other one has only the program and the command.
     let launcher = bench.script(
         "launcher",
         r#"for word; do case $word in "$TMPDIR"*) echo "no such file: $word" >&2; exit 9 ;; esac; done
@@ -270,7 +270,7 @@ fn try_removes_only_its_own_files() {
     fs::create_dir(&victims).unwrap();
     fs::write(victims.join("thesis"), "years").unwrap();
     let program = bench.script("program", &format!("{PROLOGUE}\necho 1"));
-    // As somebody who knows how the directory of this process was called.
+    // Acts like a user who knows the name of this process's directory.
     let sh = format!(
         r#"ln -s {} "$TMPDIR/cartograph-try-$$" && exec {COMMAND} try env -- "$0""#,
         victims.display()
@@ -290,7 +290,7 @@ fn a_job_that_hangs_is_ended() {
         let child = fs::read_to_string(bench.directory.join("state.child")).unwrap();
         let stat = format!("/proc/{}/stat", child.trim());
         let state = || fs::read_to_string(&stat).unwrap_or_default();
-        // What has been killed ends when it next runs.
+        // A killed process ends when it next runs.
         let waited = Instant::now();
         while !state().is_empty() && !state().contains(") Z ") {
             assert!(waited.elapsed() < Duration::from_secs(10), "{}", state());

@@ -177,7 +177,7 @@ pub(crate) const BY_RANKS: &str =
 #[test]
 fn tune_claims_only_measured_times() {
     let bench = Bench::new("nothing", true);
-    // Predicted to be faster, but not faster: a finding as well.
+    // Predicted to be faster, but not faster: also a finding.
     let count = bench.directory.join("count");
     let noise = format!("echo >>{0}; echo took 2.0$(($(wc -l <{0}) / 2 % 2 * 5))", count.display());
     let text = bench.tune(0, "--runs 3", &noise);
@@ -248,7 +248,7 @@ fn the_fastest_placement_gets_a_rank_file() {
 }
 
 #[test]
-fn the_source_of_a_node_s_name_is_named() {
+fn tune_prints_the_source_of_a_node_name() {
     let bench = Bench::new("one-node", false);
     for part in fs::read_dir(bench.directory.join("run.traffic")).unwrap() {
         let part = part.unwrap().path();

@@ -14,7 +14,7 @@ pub(crate) const NOTED: &str = "noted() { mkdir -p $CARTOGRAPH_CLOCK; for rank i
     done >$CARTOGRAPH_CLOCK/n0.jsonl; }\n";
 
 #[test]
-fn the_time_is_measured_from_the_start_to_the_end_of_mpi() {
+fn time_is_measured_from_mpi_init_to_mpi_finalize() {
     let mut bench = Bench::new("clock", true);
     bench.is_printed = false;
     let program = format!("{NOTED}[ \"$RANKS\" ] && noted 10 || noted 2$(($$ % 2))");
@@ -22,7 +22,8 @@ fn the_time_is_measured_from_the_start_to_the_end_of_mpi() {
     has(&text, "measured, from MPI_Init to MPI_Finalize");
     has(&text, "x faster than the default order");
     has(&text, "     1.000        1.000 to 1.000 ");
-    // If processes end without MPI_Finalize, the launcher's time counts; a variant in which that happens is dropped.
+    // If processes of the baseline end without MPI_Finalize, the launcher's time counts; a variant whose processes do
+    // so is dropped.
     let text = bench.tune(0, "--runs 2", "true");
     has(&text, "measured, of the launcher");
     let text = bench.tune(0, "--runs 2", &format!("{NOTED}[ \"$RANKS\" ] || noted 20"));
@@ -86,7 +87,7 @@ fn send(signal: &str, id: u32) {
 }
 
 #[test]
-fn a_signal_gives_the_best_so_far() {
+fn a_signal_returns_the_best_result_so_far() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let bench = Bench::new(&format!("interrupted-{signal}"), true);
         let state = bench.directory.join("state");

@@ -165,7 +165,7 @@ fn sums_beyond_64_bits_cause_no_panic() {
 }
 
 #[test]
-fn links_in_a_recording_are_not_followed() {
+fn recordings_do_not_follow_links() {
     let directory = Directory::new("traffic-links");
     let traffic = record(directory.path());
     let part = traffic.join("2.jsonl");

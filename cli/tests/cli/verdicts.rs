@@ -1,4 +1,4 @@
-//! How `cartograph try` judges programs whose output is hard to compare, and what it must not do to them.
+//! How `cartograph try` judges programs whose output is hard to compare, and how it must treat them.
 
 use std::fs;
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::trial::{Bench, has};
 
 #[test]
-fn messages_that_depend_on_time_are_no_fault() {
+fn messages_that_depend_on_time_are_not_a_failure() {
     let bench = Bench::new("advice");
     // Like GROMACS's advice: twice under Cartograph without reordering, and in a later baseline run.
     let text = bench.tries(
@@ -48,7 +48,7 @@ fn a_crash_is_found_among_other_differences() {
 }
 
 #[test]
-fn output_that_was_not_compared_is_not_called_equal() {
+fn uncompared_output_is_not_called_equal() {
     let bench = Bench::new("nothing");
     let elsewhere = bench.directory.join("elsewhere");
     for program in [
@@ -75,7 +75,7 @@ fn output_that_was_not_compared_is_not_called_equal() {
 }
 
 #[test]
-fn a_line_with_the_place_of_a_rank_is_no_wrong_result() {
+fn a_line_with_the_place_of_a_rank_is_not_a_wrong_result() {
     let bench = Bench::new("place");
     let comb = "echo done; moved && echo 'Cart coords 1 0 of' || echo 'Cart coords 0 1 of'";
     let text = bench.tries(1, comb);
@@ -100,7 +100,7 @@ fn every_run_starts_with_the_original_files() {
     has(&text, "runs use a copy of this directory; its files stay as they are");
     has(&text, "compared: exit code, stdout, files: checkpoint\n");
     assert_eq!(bench.file("checkpoint"), "5\n");
-    // No files are left next to it.
+    // No files are left next to the directory.
     let count = || fs::read_dir(bench.directory.path()).unwrap().count();
     let before = count();
     let text = bench.said(1, bench.command("--in-place", checkpoint));

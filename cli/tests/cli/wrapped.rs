@@ -1,4 +1,4 @@
-//! A program behind a wrapper: `run`, `try` and `tune` read its line alike.
+//! A program after a wrapper: `run`, `try` and `tune` parse its command line alike.
 
 use std::fs;
 use std::process::Command;

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_have_every_cell_once() {
+    fn slices_contain_every_cell_once() {
         for dims in [
             &[][..],
             &[7],

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_read_and_printed_as_by_linux() {
+    fn lists_are_read_and_printed_in_linux_format() {
         for text in ["0-3,8,10-11", "5", "", "0,2,4-1023"] {
             let mut set = CpuSet::new();
             cpus(text).into_iter().for_each(|cpu| set.set(cpu).unwrap());

@@ -1,4 +1,4 @@
-//! Reads the command that starts a job: the launcher with its options, and the program behind them.
+//! Reads the command that starts a job: the launcher with its options, and the program after them.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -16,16 +16,16 @@ use crate::program::{With, check, find_program, needs_mpi, own_path, program_at}
 pub struct Launch {
     /// The launcher and its options.
     pub launcher: Vec<OsString>,
-    /// The programs behind them.
+    /// The programs after them.
     pub programs: Programs,
     /// The MPI that the user names.
     pub mpi: Option<String>,
 }
 
 impl Launch {
-    /// Reads a command, as a line if its launcher is known. The program begins behind the options of a known launcher or,
-    /// if one of these is unknown, behind `--` or with the first word that is linked with an MPI. `prints` is the output
-    /// by which a launcher is recognized.
+    /// Reads a command, as a line if its launcher is known. The program begins after the options of a known launcher
+    /// or, if one of these is unknown, after `--` or with the first word that is linked with an MPI. `prints` is the
+    /// output by which a launcher is recognized.
     pub fn read(
         command: &[OsString],
         mpi: Option<&str>,
@@ -125,8 +125,8 @@ impl Launch {
 
     /// The same, but programs run without this command on nodes that lack it.
     pub(crate) fn under_optional_exec(&self, options: &[OsString]) -> Result<Vec<OsString>> {
-        /// A shell's script that becomes the command in its arguments or, if there is no such file, the rest of it behind
-        /// as many arguments as `$0`.
+        /// A shell script that becomes the command in its arguments or, if that file does not exist, the command after
+        /// the first `$0` arguments.
         const WITHOUT: &str = r#"[ -x "$1" ] || shift "$0"; exec "$@""#;
         let exec = self.exec(None, options)?;
         let script = match self.programs.is_one {
@@ -163,7 +163,7 @@ impl Launch {
     }
 }
 
-/// The word that names a program, behind its wrappers.
+/// The word that names a program, after its wrappers.
 pub(crate) fn program_word(words: &[OsString]) -> &OsStr {
     &words[program_at(words).unwrap_or(0)]
 }

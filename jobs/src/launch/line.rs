@@ -38,7 +38,7 @@ pub struct Programs {
     pub file: Vec<OsString>,
 }
 
-/// A program behind a colon.
+/// A program after a colon.
 #[derive(Debug, Clone)]
 pub struct Part {
     /// The launcher's options for it.
@@ -79,7 +79,7 @@ pub struct Line {
     pub start: Vec<OsString>,
     /// The options.
     pub options: Vec<Given>,
-    /// The programs behind them.
+    /// The programs after them.
     pub programs: Programs,
 }
 
@@ -104,7 +104,7 @@ pub enum Unreadable {
     /// The number of processes of one of several programs is not on the line.
     #[error("one of several programs is without -n")]
     Uncounted,
-    /// A file of several programs has something else than one after the other, each for a range of ranks.
+    /// A file of several programs does not list them in order, each for a range of ranks.
     #[error("the file of several programs is not understood")]
     File,
 }
@@ -177,7 +177,7 @@ impl Line {
                     return Err(Unreadable::Option(word.into_owned(), launcher.name));
                 }
                 (None, None) => break,
-                // It starts the program, and its options are not the launcher's.
+                // The wrapper starts the program, and its options are not the launcher's.
                 (None, Some(_)) if is_wrapper(&name(&known[next])) => {
                     program = Some(next);
                     break;
@@ -215,8 +215,8 @@ impl Line {
         }
     }
 
-    /// True if the launcher gets the nodes of each job by itself: then another job says nothing about this one's, and may
-    /// have to wait for nodes.
+    /// True if the launcher gets the nodes of each job by itself: then another job reveals nothing about this one's
+    /// nodes, and may have to wait for nodes.
     pub fn allocates(&self, is_set: impl Fn(&str) -> bool) -> bool {
         let variables = self.launcher.allocations;
         !variables.is_empty() && !variables.iter().any(|variable| is_set(variable))
@@ -232,7 +232,7 @@ impl Line {
         chooses && !is_named
     }
 
-    /// The most nodes that the job can have, as far as its options and Slurm's variables say.
+    /// The most nodes that the job can have, as far as its options and Slurm's variables show.
     pub fn most_nodes(&self, variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
         let given = self.options.iter().rev().find(|given| given.role == Role::Nodes);
         let given = given.and_then(|given| given.value.clone());

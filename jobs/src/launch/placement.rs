@@ -186,7 +186,8 @@ impl Line {
     }
 
     /// This line, changed so that the launcher places `processes` ranks with a rank file of this text. Options that it
-    /// rejects together with the file are removed. It does not bind ranks to parts of their node, if it can leave that.
+    /// rejects together with the file are removed. Ranks are not bound to parts of their node, if the launcher can
+    /// leave them unbound.
     #[must_use]
     pub fn placed(
         &self,
@@ -222,7 +223,7 @@ impl Line {
         }
         let kept_letters = replaced.iter().filter(|given| !given.letters.is_empty());
         options.extend(kept_letters.map(|given| format!("-{}", given.letters).into()));
-        // The launcher refuses ranks whose cores overlap in the file, and without binding does not look at them.
+        // The launcher refuses ranks whose cores overlap in the file, and without binding does not check them.
         if unbinds {
             options.extend(["--bind-to".into(), "none".into()]);
         }
@@ -250,8 +251,8 @@ impl Placement {
         Self { format, kind, variables: Vec::new() }
     }
 
-    /// True if the launcher takes a rank file of this name. PRRTE (3.0.2 to 4.1) takes any "pe" in the value of --map-by for
-    /// the modifier PE, beside which it refuses `--bind-to none`, and a colon for the end of a modifier.
+    /// True if the launcher takes a rank file of this name. PRRTE (3.0.2 to 4.1) takes any "pe" in the value of
+    /// --map-by for the modifier PE, with which it refuses `--bind-to none`, and a colon for the end of a modifier.
     pub fn takes(&self, file: &Path) -> bool {
         let name = file.to_string_lossy().to_ascii_lowercase();
         self.kind != LauncherKind::Prterun || !(name.contains("pe") || name.contains(':'))

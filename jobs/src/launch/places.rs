@@ -242,13 +242,13 @@ mod tests {
         assert_eq!(Places::read(&line(0, "a")), None);
         assert_eq!(Places::read(&format!("{}\n{}", line(0, "a"), line(1, "-x"))), None);
         assert_eq!(Places::read(""), None);
-        // As versions before this wrote them.
+        // Versions before this one wrote such lines.
         let old = text.replace("\"cpus\":\"0\"", "\"own_cores\":1");
         assert!(!Places::read(&old).unwrap().have_cpus());
     }
 
     #[test]
-    fn ranks_are_checked_to_be_placed_as_wanted() {
+    fn placements_of_ranks_are_checked() {
         let places = |all: &[(&str, &str, Option<&str>)]| {
             let place = |(rank, (host, cpus, memory)): (u32, &(&str, &str, Option<&str>))| Place {
                 cartograph_where: rank,

@@ -23,7 +23,7 @@ const INTEL: &str = "Intel(R) MPI Library 2021.17";
 const CRAY: &str = "MPI VERSION : CRAY MPICH version 8.1";
 
 #[test]
-fn the_program_is_behind_the_options() {
+fn the_program_follows_the_options() {
     for (mpi, text) in [
         (HYDRA4, "mpiexec -n 4 -genv A 1 -genv B=2 --launcher=fork -hosts a:2,b:2 | ./app -n 3"),
         (HYDRA4, "mpiexec.hydra -np 4 -f hosts -ppn 2 -envall | ./app"),
@@ -72,7 +72,7 @@ fn the_program_is_behind_the_options() {
     let known = words("mpirun --new 3 -n 4 ./app");
     let line = Line::read(&known, Some(5), |_| String::new(), Some(ORTE)).unwrap();
     assert_eq!((line.words(), line.processes()), (known[..5].to_vec(), Some(4)));
-    // But the options of a wrapper are its own.
+    // The options of a wrapper are its own.
     let known = words("mpirun --new 3 -n 4 numactl -N 0 ./app");
     let marked = words("mpirun --new 3 -n 4 numactl -N 0 -- sh");
     let (launch, _) = Launch::read(&marked, None, |_| "mpirun (Open MPI) 5.0".into()).unwrap();

@@ -35,7 +35,7 @@ impl Devices {
         self.crowded.iter().any(|known| known == order)
     }
 
-    /// The same for jobs of others, or with other numbers of processes.
+    /// The same for jobs of other users, or with other numbers of processes.
     pub(super) fn of_others(self) -> Self {
         Self { on_one: 0, crowded: Vec::new(), ..self }
     }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_that_choose_by_place_do_not() {
+    fn ranks_that_choose_by_place_do_not_limit_placements() {
         let by_place = |_, place: u32| place % 2;
         let mut devices = Devices::default();
         assert_eq!(devices.note(&job(&BLOCKS, by_place), &BLOCKS, ""), None);

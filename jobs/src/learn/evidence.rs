@@ -136,7 +136,7 @@ fn middle(runs: &[Run]) -> f64 {
 /// The number of runs for which the assumed noise counts.
 const NOISE_RUNS: f64 = 2.0;
 
-/// A difference of more than this number of usual ones counts as one of that size: some runs are disturbed.
+/// A difference larger than this multiple of the usual one counts as one of that size: some runs are disturbed.
 const DISTURBED: f64 = 3.0;
 
 /// The variance of the logarithm of a run's time, starting from the assumed deviation `before`: estimated from
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn own_runs_are_compared_with_as_many_on_both_sides() {
+    fn runs_are_compared_with_equally_many_on_both_sides() {
         let of = |runs: &[Run]| -> Vec<f64> {
             let found = differences(runs, 1, LEAST_NOISE);
             found.iter().map(|found| found.difference.exp()).collect()

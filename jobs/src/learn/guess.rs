@@ -19,7 +19,7 @@ const MOST_OF_PROCESS: usize = 100;
 /// An input is no longer of a kind after this number of its jobs of another kind.
 const MISSES: u32 = 20;
 
-/// An unknown input is assumed to be of the only kind after this number of others.
+/// An unknown input is assumed to be of the only kind after this number of other inputs.
 const SAME_KIND: usize = 3;
 
 /// With this number of kinds, an unknown input may take a placement that is best for all of them.

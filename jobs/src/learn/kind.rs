@@ -1,4 +1,5 @@
-//! A kind of work that a program does with its inputs: which ranks exchange bytes, told by one weighted sum per rank.
+//! A kind of work that a program does with its inputs: which ranks exchange bytes, summarized by one weighted sum per
+//! rank.
 
 use cartograph_traffic::{WEIGHTS, Work};
 use serde::{Deserialize, Serialize};

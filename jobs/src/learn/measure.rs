@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_sure_only_if_the_runs_agree() {
+    fn a_gain_is_certain_only_if_the_runs_agree() {
         let sure = of(&[2.0, 2.02, 1.98], &[1.0, 1.01, 1.0]).unwrap();
         assert!(sure.least > 1.9 && sure.most < 2.1, "{sure:?}");
         let unsure = of(&[2.0, 1.0, 1.5], &[1.0, 1.2, 1.4]).unwrap();

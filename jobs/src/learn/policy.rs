@@ -145,13 +145,13 @@ fn choose_without_own(known: &Known<'_>, here: &[Run], conditions: &Conditions) 
         return OWN;
     }
     let beliefs = beliefs(known.predicted, here, known.experience, |_| None);
-    // Of equals the first, as messages say.
+    // Of equals the first, like in messages.
     let ahead = (1..beliefs.len())
         .rev()
         .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
         .filter(|arm| beliefs[*arm].mean > LEAST);
     match ahead {
-        // It may be as slow as any: no run tells.
+        // It may be as slow as any placement: no run shows otherwise.
         Some(arm) if known.may_try(arm) && known.spent.allows(WORST.exp_m1()) => {
             Choice { arm, reason: Reason::Trial, best: 0, expected: 1.0 }
         }

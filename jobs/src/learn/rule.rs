@@ -1,5 +1,5 @@
-//! The rule of a traffic: a grid in which every rank sends as much to each of its neighbors. It predicts the traffic of
-//! another number of processes.
+//! The rule of a traffic: a grid in which every rank sends as much to each of its neighbors. It predicts the traffic
+//! for another number of processes.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +14,7 @@ const LEAST_EXPLAINED: f64 = 0.95;
 const MOST_DIMS: usize = 3;
 const MOST_GRIDS: usize = 500;
 
-/// The most messages that are looked at in all grids together: a job waits less than a second.
+/// The most messages that are examined in all grids together: a job waits less than a second.
 const MOST_VISITS: usize = 5_000_000;
 
 /// The most neighbors of a rank.
@@ -39,7 +39,7 @@ pub enum Scaling {
 }
 
 impl Scaling {
-    /// The other one.
+    /// The other scaling.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -64,7 +64,7 @@ pub struct Rule {
     is_chosen: bool,
     /// The fraction of the bytes that it explains.
     explained: f64,
-    /// The mean number of steps in the grid that a byte goes.
+    /// The mean number of grid steps that a byte travels.
     steps: f64,
 }
 
@@ -318,7 +318,7 @@ fn fit(dims: Vec<u32>, edges: &[&Edge]) -> Option<Rule> {
         let expected = means.get(&apart(edge)).copied().unwrap_or(0);
         wrong = wrong.saturating_add(edge.count.bytes.abs_diff(expected));
     }
-    // Messages that only some of the ranks send to such a neighbor are as wrong.
+    // Missing messages of other ranks to such a neighbor count as wrong.
     sums.retain(|(apart, count, sum)| {
         let sides = dims.iter().zip(&periodic).zip(apart);
         let ranks: u64 = sides

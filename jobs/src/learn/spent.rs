@@ -20,7 +20,7 @@ pub(super) struct Cost {
     pub(super) more: f64,
     /// True if it ran in the default order.
     pub(super) is_check: bool,
-    /// True if it was placed, and no job tells how long it would have taken in the default order.
+    /// True if it was placed, and no job shows how long it would have taken in the default order.
     pub(super) is_uncompared: bool,
 }
 
@@ -32,7 +32,8 @@ pub(super) struct Spent {
     longest: f64,
     saved: f64,
     checks: f64,
-    /// True if one of the last placements was not compared. With several numbers of processes, each would try the same.
+    /// True if one of the last placements was not compared. Otherwise, with several numbers of processes, each would
+    /// try the same placement.
     pub(super) is_uncompared: bool,
 }
 

@@ -268,7 +268,7 @@ impl Placer {
         let name = name_for(placement, file)?;
         let placed = line.placed(placement, name.as_os_str(), &text, arm.node_of.len());
         let mut start = Start::of(self.launch(placed));
-        // Cray MPICH numbers processes anew, which stay where they are.
+        // Cray MPICH renumbers processes, which stay where they are.
         if placement.format != Format::Cray {
             let Some(binding) = own.binding(&arm.node_of, &arm.slots, names) else {
                 return Ok(Err("its nodes have other numbers of processes".to_owned()));
@@ -332,8 +332,8 @@ fn name_for(placement: &Placement, file: &Path) -> Result<PathBuf> {
     Ok(format!("/proc/{}/fd/{}", process::id(), open.into_raw_fd()).into())
 }
 
-/// Open MPI 4's rank file with ranks on any core of their node, until they take their CPUs: it cannot bind no rank, and ends
-/// if a core does not exist.
+/// Open MPI 4's rank file with ranks on any core of their node, until they take their CPUs: this launcher cannot leave
+/// ranks unbound, and ends if a core does not exist.
 fn on_any_core(text: &str, cores: usize) -> String {
     let slot = |line: &str| {
         let rank = line.split(" slot=").next().unwrap_or_default();

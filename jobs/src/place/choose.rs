@@ -15,7 +15,7 @@ use crate::replay::Link;
 use crate::store::Store;
 use crate::traffic::graph;
 
-/// The most placements besides the default order, each with other nodes of ranks.
+/// The most placements in addition to the default order, each with other nodes of ranks.
 const MOST: usize = 2;
 
 /// The number of calls replayed while a job waits: less than a second, or two for a large job.

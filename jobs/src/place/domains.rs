@@ -97,7 +97,7 @@ mod tests {
             slots.sort_unstable();
             assert_eq!(slots, [0, 1, 2, 3]);
         }
-        // In blocks it is so already; and a node with other processes is unknown.
+        // In block order, such ranks already share a domain; and a node with another number of processes is unknown.
         assert!(ordered(&blocks, &graph, &[vec![0, 0, 1, 1], vec![2, 2, 3, 3]]).is_none());
         assert!(ordered(&blocks, &graph, &[vec![0, 1, 0], vec![2, 3, 2, 3]]).is_none());
         assert!(ordered(&blocks, &graph, &domains[..1]).is_none());

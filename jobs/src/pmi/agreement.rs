@@ -1,4 +1,4 @@
-//! The processes in front of a program agree, through PMI itself, whether its ranks are placed: all of them, or none.
+//! The processes that precede a program agree, through PMI itself, whether its ranks are placed: all of them, or none.
 
 use std::io;
 
@@ -85,7 +85,7 @@ pub struct Process {
 /// The facts that a process has learned from the launcher.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Agreement {
-    /// The version that the launcher is spoken to in.
+    /// The version of PMI that the launcher speaks.
     pub version: Version,
     /// Requests with their answers. The program makes some of them again, but a launcher may answer only once.
     pub answers: Vec<(String, String)>,
@@ -109,7 +109,8 @@ pub struct Placed {
 }
 
 impl Agreement {
-    /// Tells the program its number among those of the job, which the launcher started as one. Slurm's `pmi2` numbers none.
+    /// Tells the program its number among those of the job, which the launcher started as one. Slurm's `pmi2` does not
+    /// number programs.
     pub(super) fn runs(&mut self, number: usize) {
         if self.version == Version::One {
             self.number = Some(number);
@@ -246,7 +247,7 @@ fn placed(
     Ok(order.map(|order| Placed { mapping: order.mapping(mapping), order, longest, found }))
 }
 
-/// A line with another value, for which the answer to the same request has the form.
+/// A line with another value, in the form of the answer to the same request.
 pub(super) fn with_value(answer: &str, text: &str) -> String {
     with(Format::Line, answer, "value", text)
 }

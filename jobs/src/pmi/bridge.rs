@@ -1,4 +1,4 @@
-//! Requests of a program that speaks PMI-1, in PMI-2, and the answers to them.
+//! Requests of a program that speaks PMI-1, translated to PMI-2, and the answers to them.
 
 use super::line::{Format, value};
 

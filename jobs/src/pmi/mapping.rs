@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn mappings_are_written_short() {
+    fn mappings_are_written_compactly() {
         let text = |nodes: &[u32]| Mapping::new(nodes.to_vec()).text();
         assert_eq!(text(&[0, 0, 1, 1]), "(vector,(0,2,2))");
         assert_eq!(text(&[0, 1, 0, 1, 0]), "(vector,(0,2,1),(0,2,1),(0,1,1))");
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_nodes_do_not_count() {
+    fn the_numbering_of_nodes_does_not_matter() {
         let mapping = Mapping::new(vec![3, 3, 1, 1]);
         assert!(mapping.is_like(&[0, 0, 1, 1]) && !mapping.is_like(&[0, 1, 0, 1]));
         assert!(!mapping.is_like(&[0, 0, 1]) && !mapping.is_like(&[0, 0, 1, 2]));

@@ -11,7 +11,7 @@ pub struct Order {
     pub new_ranks: Vec<u32>,
     /// The node of each new rank.
     pub node_of_rank: Vec<u32>,
-    /// True if the processes are on one node, and are to believe that they are on these.
+    /// True if the processes share one node, but must see themselves on these nodes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pretends: bool,
 }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_orders_are_not_read() {
+    fn invalid_orders_are_refused() {
         for wrong in [
             order(&[0, 1, 1], &[0, 0, 1]),
             order(&[0, 1, 3], &[0, 0, 1]),

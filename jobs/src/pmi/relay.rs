@@ -32,7 +32,7 @@ pub struct Relay {
     is_in_request: bool,
     /// The key that the program has asked the launcher for.
     asked: Option<String>,
-    /// For a program that may speak PMI-1 with a launcher that is spoken to in PMI-2.
+    /// For a program that may speak PMI-1 under a launcher that speaks PMI-2.
     bridge: Option<Bridge>,
     /// True if the program speaks PMI-1.
     speaks_lines: bool,
@@ -84,8 +84,8 @@ impl Relay {
         self.received[from as usize] = received;
     }
 
-    /// Notes that the program has ended. If it has not used PMI, the process in front of it has: the launcher takes a
-    /// process that only begins for a failed one.
+    /// Notes that the program has ended. If the program has not used PMI, the process before it has: the launcher
+    /// treats a process that starts PMI and does not end it as failed.
     ///
     /// Returns true if the launcher will answer.
     pub fn program_ended(&mut self) -> bool {
@@ -134,7 +134,7 @@ impl Relay {
         self.pass(to, &message);
     }
 
-    /// Takes a line for a launcher that is spoken to in PMI-2.
+    /// Takes a line for a launcher that speaks PMI-2.
     fn take_line(&mut self, text: &str) {
         let Some(mut bridge) = self.bridge.take() else { return };
         if text.starts_with("cmd=init ") {

@@ -47,7 +47,7 @@ fn no_pair_gains_by_leaving_its_node() {
 }
 
 #[test]
-fn a_replay_that_is_to_end_ends_with_the_order_of_the_ranks() {
+fn an_interrupted_replay_ends_with_rank_order() {
     static STOPPED: AtomicBool = AtomicBool::new(true);
     let recording = pairs(1 << 16);
     let machine = Machine::blocks(&[4, 4]);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use nix::sys::signal::{SigHandler, Signal, signal};
 
-/// Makes children wait for this process. Returns true if they did not.
+/// Makes this process wait for its children. Returns true if they did not.
 pub(super) fn keep() -> bool {
     // SAFETY: no handler is set.
     let before = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };

@@ -39,7 +39,7 @@ const OTHERS: [Signal; 6] = [
 /// The time until a launcher has its handlers of signals.
 const READY: Duration = Duration::from_secs(1);
 
-/// Signals that stop jobs, and let them go on.
+/// Signals that stop jobs, and continue them.
 const JOB_CONTROL: [Signal; 4] =
     [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU, Signal::SIGCONT];
 
@@ -63,7 +63,7 @@ pub struct JobEnd {
 fn held() -> SigSet {
     let mut all: SigSet = ENDING.iter().chain(&OTHERS).chain(&JOB_CONTROL).copied().collect();
     all.add(Signal::SIGCHLD);
-    // Without space by a limit, a write is an error then.
+    // A write beyond a file size limit is an error then.
     all.add(Signal::SIGXFSZ);
     all
 }
@@ -207,7 +207,7 @@ pub fn under(parent: u32, words: &[OsString]) -> io::Error {
     become_job(words)
 }
 
-/// Stops this process if the launcher has been stopped: who started this process waits for it to stop or end.
+/// Stops this process if the launcher has been stopped: the process that started this one waits for it to stop or end.
 fn stop_with(launcher: Pid) {
     let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG;
     if let Ok(WaitStatus::Stopped(_, signal)) = waitid(Id::Pid(launcher), flags) {
@@ -215,7 +215,7 @@ fn stop_with(launcher: Pid) {
         let mut own = SigSet::empty();
         own.add(signal);
         let _ = own.thread_unblock();
-        // It goes on here.
+        // It continues here.
         let _ = held().thread_block();
     }
 }
@@ -232,7 +232,7 @@ fn is_ready(queue: &SignalFd, longest: Option<Duration>) -> bool {
 fn become_job(words: &[OsString]) -> io::Error {
     let mut limit = SigSet::empty();
     limit.add(Signal::SIGXFSZ);
-    // A write of this process that failed is none of the job.
+    // A failed write of this process does not concern the job.
     if let Ok(queue) = SignalFd::with_flags(&limit, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
     {
         while let Ok(Some(_)) = queue.read_signal() {}

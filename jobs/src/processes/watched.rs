@@ -34,7 +34,7 @@ pub(super) struct Limits<'a> {
     pub(super) longest: Duration,
     /// The number of signals to end so far.
     pub(super) signals: &'a dyn Fn() -> u32,
-    /// True of an output after which the command needs not end: launchers may hang after their last process has ended,
+    /// True of an output after which the command need not end: launchers may hang after their last process has ended,
     /// as PRRTE does (openpmix/prrte#1839).
     pub(super) is_answer: Option<fn(&str) -> bool>,
 }
@@ -154,7 +154,7 @@ fn end(group: Pid, ends: &Receiver<End>, signals: &dyn Fn() -> u32) {
     }
 }
 
-/// The output so far; what cannot be read counts as empty. The command writes at the position in the file.
+/// The output so far; unreadable output counts as empty. The command writes at the position in the file.
 fn text(file: &File) -> String {
     let mut bytes = vec![0; file.metadata().map_or(0, |file| file.len()) as usize];
     match file.read_exact_at(&mut bytes, 0) {
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_a_short_run_is_its_own() {
+    fn short_runs_are_timed_exactly() {
         let limits = Limits { longest: Duration::MAX, signals: &|| 0, is_answer: None };
         let took = |_| run(&mut Command::new("true"), &limits).unwrap().took;
         let least = (0..50).map(took).min().unwrap();

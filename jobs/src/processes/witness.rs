@@ -11,7 +11,8 @@ use nix::unistd::{Pid, getpgid, getpgrp};
 /// The time in which a signal reaches all processes of a group: the kernel sends it to one after the other.
 const ALL: Duration = Duration::from_millis(5);
 
-/// Signals that come this close together are one to those who send them: `timeout` signals its child, and then the group.
+/// Signals that come this close together are one signal for their sender: `timeout` signals its child, and then the
+/// group.
 const TOGETHER: Duration = Duration::from_secs(1);
 
 /// An idle process in the launcher's group, in which signals that were sent to the group stay pending.

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn containers_lack_what_nothing_mounts() {
+    fn containers_lack_unmounted_directories() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["apptainer", "docker", "app"] {
             let file = folder.path().join(name);

@@ -60,7 +60,7 @@ pub(super) fn loader(program: &Path) -> Option<String> {
     elf::loader(&start).map(str::to_owned)
 }
 
-/// The path of this command, also while it is being installed anew.
+/// The path of this command, also while it is being reinstalled.
 pub fn own_path() -> io::Result<PathBuf> {
     const REMOVED: &[u8] = b" (deleted)";
     let path = env::current_exe()?;

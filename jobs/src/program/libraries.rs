@@ -21,7 +21,7 @@ pub enum Fault {
 use Fault::{NotInstalled, Unusable};
 
 impl Fault {
-    /// The fault of a file that cannot be looked at; `missing` is the failure if it does not exist.
+    /// The fault of a file that cannot be examined; `missing` is the failure if it does not exist.
     fn of(file: &Path, error: &Error, missing: impl FnOnce() -> Failure) -> Self {
         match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => NotInstalled(missing()),
@@ -41,7 +41,7 @@ impl From<Fault> for Failure {
 /// The directory of the library to preload.
 pub struct LibraryDirectory {
     pub(super) directory: PathBuf,
-    /// The user whose files are trusted, besides root.
+    /// The user whose files are trusted, in addition to root.
     owner: u32,
 }
 
@@ -56,7 +56,7 @@ impl LibraryDirectory {
                  its directory"
             ))
         };
-        // The command's owner, also where there is no file of its name while it is installed anew.
+        // The command's owner, even if its file is missing while it is reinstalled.
         let command = Path::new("/proc/self/exe");
         let (directory, owned) = match own {
             Some(path) => {

@@ -1,4 +1,4 @@
-//! Programs: their files behind wrappers, the MPI with which they are linked, and the libraries to preload for them.
+//! Programs: their files after wrappers, the MPI with which they are linked, and the libraries to preload for them.
 
 mod container;
 mod file;

@@ -20,7 +20,7 @@ pub struct With {
     pub library: bool,
 }
 
-/// The value of `LD_PRELOAD`: libraries in front of those already preloaded.
+/// The value of `LD_PRELOAD`: libraries before those already preloaded.
 pub fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString, Fault> {
     if file::loader(program).is_some_and(|loader| loader.is_empty()) {
         return Err(Fault::NotInstalled(Failure::usage(format!(
@@ -57,9 +57,9 @@ pub fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString
     Ok(among(sanitizer, recorder, libraries, &others))
 }
 
-/// The value of `LD_PRELOAD`. A sanitizer's runtime comes first, the program's own or one that is already preloaded; then
-/// the recorder, since it counts the program's calls. Tools that are already preloaded stay in front of the libraries:
-/// they must see which communicators a program creates. An MPI does not stay in front.
+/// The value of `LD_PRELOAD`. A sanitizer's runtime comes first, the program's own or one that is already preloaded;
+/// then the recorder, since it counts the program's calls. Tools that are already preloaded stay before the libraries:
+/// they must see which communicators a program creates. An MPI does not stay before them.
 fn among(
     sanitizer: Option<OsString>,
     recorder: &[OsString],
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn libraries_are_behind_tools_and_in_front_of_mpis() {
+    fn libraries_come_after_tools_and_before_mpis() {
         let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
         let value = |recorder, libraries, others| {
             among(None, &words(recorder), &words(libraries), OsStr::new(others))

@@ -1,4 +1,4 @@
-//! The program in a command line, behind commands that start it.
+//! The program in a command line, after commands that start it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -60,14 +60,14 @@ pub(crate) fn name(word: &OsStr) -> String {
     Path::new(word).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The word that names the program behind wrappers, if the command begins with one, else the first word. Unlike
+/// The word that names the program after wrappers, if the command begins with a wrapper, else the first word. Unlike
 /// `program_at`, it asks the loader only about commands with wrappers.
 pub fn behind_wrapper(words: &[OsString]) -> &OsStr {
     let at = Some(0).filter(|_| !is_wrapper(&name(&words[0]))).or_else(|| program_at(words));
     &words[at.unwrap_or(0)]
 }
 
-/// The index of the program in a command line: the first word that is linked with an MPI, behind any wrapper, or else
+/// The index of the program in a command line: the first word that is linked with an MPI, after any wrapper, or else
 /// the first that can be run and is not a wrapper.
 pub(crate) fn program_at(words: &[OsString]) -> Option<usize> {
     let runs = |at: &usize| find_program(&words[*at]).is_ok();
@@ -78,7 +78,7 @@ pub(crate) fn program_at(words: &[OsString]) -> Option<usize> {
         .or_else(|| (0..words.len()).find(runs))
 }
 
-/// The index of the first word behind wrappers and their subcommands.
+/// The index of the first word after wrappers and their subcommands.
 pub(super) fn behind_wrappers(words: &[OsString]) -> usize {
     let mut next = 0;
     for (at, word) in words.iter().enumerate() {

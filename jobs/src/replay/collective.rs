@@ -119,7 +119,7 @@ impl Clocks<'_> {
         }
     }
 
-    /// Sends messages so many times, each after the other.
+    /// Sends messages this many times, one after the other.
     fn repeat(&mut self, messages: &[Message], times: u32) {
         for _ in 1..times.min(ROUNDS) {
             self.send(messages);

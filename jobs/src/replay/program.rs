@@ -115,7 +115,7 @@ pub struct Program {
 /// The MPI whose algorithms run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Host {
-    /// MPICH and MPIs made of it: most collectives run inside nodes, and between one process of each node.
+    /// MPICH and MPIs derived from it: most collectives run inside nodes, and between one process of each node.
     #[default]
     Mpich,
     /// Open MPI up to 4: its component `tuned` knows no nodes.
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_known_by_their_names() {
+    fn hosts_are_recognized_by_their_names() {
         for (name, host) in [
             ("Open MPI v4.1.4, package: Debian OpenMPI", Host::OpenMpi4),
             ("Open MPI v5.0.11", Host::OpenMpi5),

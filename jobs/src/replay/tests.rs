@@ -140,7 +140,7 @@ fn collectives_wait_for_the_ranks_they_need() {
 }
 
 #[test]
-fn an_order_slows_down_collectives_that_know_no_nodes() {
+fn some_orders_slow_down_collectives_that_ignore_nodes() {
     let time = |host, kind, bytes, node_of: &[u32]| {
         let mut program = program(vec![vec![Op::Collective { group: 0, kind, bytes }]; 16]);
         program.groups = vec![(0..16).collect()];
@@ -150,7 +150,8 @@ fn an_order_slows_down_collectives_that_know_no_nodes() {
     let slower = |host, kind, bytes| {
         time(host, kind, bytes, &scattered) / time(host, kind, bytes, &rows(4, 4))
     };
-    // Most bytes go between neighbors, or to the farthest half: round-robin, these are on other nodes, or on the own.
+    // Most bytes go between neighbors, or to the farthest half: in a round-robin order, these ranks are on other nodes,
+    // or on the same node.
     for (kind, bytes, least) in
         [(CollectiveKind::Allreduce, 1 << 18, 2.0), (CollectiveKind::Reduce(0), 1 << 16, 1.2)]
     {
@@ -177,7 +178,7 @@ proptest! {
     /// A halo exchange takes no less time on slower links, or with more bytes; for all places of ranks, all their calls
     /// are made, and no node's link is faster than its bandwidth.
     #[test]
-    fn time_follows_bytes_and_links(
+    fn time_grows_with_bytes_and_slower_links(
         node_of in proptest::collection::vec(0u32..4, 16),
         bytes in 1u64..100_000,
         steps in 1usize..4,

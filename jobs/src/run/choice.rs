@@ -62,8 +62,8 @@ pub(super) fn choose(
     Ok(Some((arm, found.means)))
 }
 
-/// The choice by the policy, without a trial while another job makes one: jobs at once would all try the same before the
-/// first one tells whether it is slower.
+/// The choice by the policy, without a trial while another job makes one: simultaneous jobs would all try the same
+/// placement before the first one shows whether it is slower.
 fn by_policy(
     found: &Candidates,
     entry: &Entry,

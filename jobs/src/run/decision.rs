@@ -213,7 +213,8 @@ fn relayed(no_trial: bool, line: &Line, lesson: &mut Lesson) -> Result<Start, St
     }
 }
 
-/// True if a program that taught nothing is to be looked at again. `is_here` if the job's nodes are those of the last one.
+/// True if a program that taught nothing is to be examined again. `is_here` if the job's nodes are those of the last
+/// one.
 ///
 /// # Errors
 ///

@@ -41,7 +41,7 @@ struct Word {
 }
 
 impl Inputs {
-    /// The inputs of a job that runs programs with arguments, behind any wrappers.
+    /// The inputs of a job that runs programs with arguments, after any wrappers.
     pub fn of<'a>(programs: impl IntoIterator<Item = &'a [OsString]>) -> Self {
         let job = variables::JOBS.iter().find_map(env::var_os);
         Self::new(programs, job.as_deref(), &io::stdin())
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_and_contents_of_files_count_but_no_paths() {
+    fn arguments_and_contents_of_files_count_but_paths_do_not() {
         let directory = tempfile::tempdir().unwrap();
         let file = |name: &str, text: &str| {
             let path = directory.path().join(name);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn large_files_count_by_size_and_time() {
+    fn large_files_are_identified_by_size_and_time() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("mesh");
         let line = format!("true {}", path.display());

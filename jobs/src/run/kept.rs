@@ -37,7 +37,7 @@ const PLACING: [&str; 14] = [
 /// A larger file is no host file.
 const LONGEST: u64 = 1 << 20;
 
-/// A program that no placement helps, or that cannot be placed or recorded, is looked at again in one of so many jobs.
+/// A program that no placement helps, or that cannot be placed or recorded, is examined again in one of this many jobs.
 const LOOKS: u32 = 10;
 
 /// The most programs, or placements, of a kind that are known.
@@ -70,7 +70,7 @@ pub(super) enum Rest {
     NothingHelps,
     /// It can be neither recorded nor placed, for this reason.
     Unrecorded(String),
-    /// It is time to look at the program again.
+    /// It is time to examine the program again.
     Over,
 }
 
@@ -78,7 +78,7 @@ pub(super) enum Rest {
 #[derive(Debug, Clone)]
 pub(super) struct Kept {
     facts: Facts,
-    /// As in the file.
+    /// The facts as they are in the file.
     written: Facts,
     /// The name of the file.
     name: String,
@@ -121,8 +121,8 @@ impl Kept {
         self.facts.followed.insert(placement);
     }
 
-    /// Whether a job of this program is to start at once, without a recording. `is_here` if its nodes are those of the last
-    /// one, as far as its line and variables tell.
+    /// Whether a job of this program is to start at once, without a recording. `is_here` if its nodes are those of the
+    /// last one, as far as its line and variables show.
     pub(super) fn rests(&mut self, store: &Store, program: &str, is_here: bool) -> Rest {
         let facts = &mut self.facts;
         let (jobs, rest) = match (facts.unrecorded.get_mut(program), is_here) {

@@ -216,8 +216,8 @@ impl Lesson {
         self.directory.path().join("placement")
     }
 
-    /// What other numbers of processes, of which the nearest is returned, predict for this one, by two scalings. `None` if
-    /// there is an entry for this number.
+    /// The predictions for this number of processes from other numbers, by two scalings, and the nearest of those
+    /// numbers. `None` if there is an entry for this number.
     pub(super) fn predicted(&self, processes: u32) -> Option<(u32, [Entry; 2])> {
         let nearest = self.others.first().filter(|_| !self.store.has(&self.key, processes))?;
         Some((nearest.processes, Entry::predicted(&self.others, processes)?))

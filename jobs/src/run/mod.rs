@@ -1,5 +1,5 @@
 //! A job that learns: the decision how it starts, and the lesson after it. Whatever goes wrong here, the job runs as it
-//! would without.
+//! would without Cartograph.
 
 mod candidates;
 mod choice;

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn launchers_that_choose_nodes_are_known_with_the_most_nodes_of_a_job() {
+    fn launchers_that_choose_nodes_and_the_most_nodes_of_a_job_are_known() {
         for (text, chooses, most) in [
             ("srun -n 8 ./app", true, Some(4)),
             ("srun -N2 --exact -n 8 ./app", true, Some(2)),

@@ -39,7 +39,7 @@ impl Relayed {
         }
     }
 
-    /// Whether the processes took their new ranks, if they got as far as to decide that.
+    /// Whether the processes took their new ranks, if they got far enough to decide that.
     pub(super) fn was_placed(&self) -> Option<bool> {
         let text = fs::read_to_string(self.file.with_extension(PLACED)).ok()?;
         Some(text == "1")

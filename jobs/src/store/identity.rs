@@ -13,7 +13,7 @@ use cartograph_shim::splitmix::digest;
 
 use crate::program::{container_of, find_program, is_wrapper, name};
 
-/// Interpreters, with the option that a program's text follows.
+/// Interpreters, with the option after which a program's text follows.
 const INTERPRETERS: [(&str, &str); 9] = [
     ("python", "-c"),
     ("pypy", "-c"),
@@ -32,8 +32,8 @@ const RUNNERS: [&str; 3] = ["mpi4py", "mpi4py.run", "cProfile"];
 /// Shells start other programs.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "ksh"];
 
-/// The most bytes of a file without a build ID that are read. Larger ones, such as images of containers, count by their
-/// size, their start and their end.
+/// The most bytes of a file without a build ID that are read. Larger ones, such as images of containers, are identified
+/// by their size, their start and their end.
 const MOST: u64 = 32 << 20;
 
 /// The part of a file in which linkers write the build ID.
@@ -43,7 +43,7 @@ const PART: u64 = 1 << 20;
 /// The part of a longer program's name that is in the names of files.
 pub(super) const LONGEST_NAME: usize = 60;
 
-/// Why a program cannot be told from others.
+/// Why a program cannot be distinguished from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unidentified {
     /// Its file cannot be read.
@@ -126,7 +126,7 @@ impl Identity {
     fn find(words: &[OsString], at: usize) -> Result<Self, Unidentified> {
         let mut parts = Parts { build: 0 };
         let (mut own, mut next, mut is_named, mut path) = (None, at, true, at);
-        // A shell or its script may start what follows.
+        // A shell or its script may start the following words.
         let mut goes_on = true;
         while next < words.len() && goes_on {
             let word = &words[next];
@@ -164,7 +164,7 @@ impl Identity {
     }
 }
 
-/// The option that a program's text follows, if the command is an interpreter.
+/// The option after which a program's text follows, if the command is an interpreter.
 fn text_option(command: &str) -> Option<&'static str> {
     if SHELLS.contains(&command) {
         return Some("-c");
@@ -174,7 +174,7 @@ fn text_option(command: &str) -> Option<&'static str> {
     INTERPRETERS.iter().find(|(name, _)| *name == stem).map(|(_, option)| *option)
 }
 
-/// The digest of what identifies a program.
+/// The digest of the facts that identify a program.
 struct Parts {
     build: u64,
 }
@@ -273,7 +273,7 @@ impl Parts {
     }
 }
 
-/// The files of a Python module; `None` if it is nowhere that is known without Python.
+/// The files of a Python module; `None` if it is not in any place that is known without Python.
 fn module_files(module: &str, python: &Path) -> Option<Vec<PathBuf>> {
     let relative = module.replace('.', "/");
     // An environment's own packages, and those of the system.

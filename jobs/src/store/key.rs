@@ -56,7 +56,7 @@ impl Key {
     ///
     /// # Errors
     ///
-    /// Why the program cannot be told from others.
+    /// Why the program cannot be distinguished from others.
     pub fn of(launch: &Launch, name: Option<&str>) -> Result<Self, Unidentified> {
         let found = Found::of(&launch.programs.first)?;
         // If the MPI's library is unknown, the launcher stands for the MPI.
@@ -120,7 +120,7 @@ mod tests {
     use crate::store::tests::launch;
 
     #[test]
-    fn a_program_is_known_though_the_loader_does_not_find_its_mpi() {
+    fn a_program_is_identified_although_the_loader_does_not_find_its_mpi() {
         let directory = tempfile::tempdir().unwrap();
         let [source, library, program] =
             ["a.c", "libmpi.so.none", "app"].map(|name| directory.path().join(name));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_known_by_its_content_wherever_it_is() {
+    fn a_program_is_identified_by_its_content_at_any_path() {
         let directory = tempfile::tempdir().unwrap();
         let script = |folder: &str, text: &str| {
             let folder = directory.path().join(folder);

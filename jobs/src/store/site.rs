@@ -18,7 +18,7 @@ const PLACE: &str = "etc/cartograph/known";
 pub(super) struct Site(PathBuf);
 
 impl Site {
-    /// The site's store, as set or beside the installation; `None` if there is none.
+    /// The site's store, as set, or next to the installation; `None` if there is none.
     ///
     /// # Errors
     ///

@@ -26,7 +26,7 @@ fn store() -> (tempfile::TempDir, Store) {
 }
 
 #[test]
-fn entries_are_the_owners_and_written_whole() {
+fn entries_belong_to_the_owner_and_are_written_whole() {
     let (_directory, store) = store();
     store.update(&key(), 16, |entry| entry.mpi = "some MPI".into()).unwrap();
     store.update(&key(), 8, |_| {}).unwrap();
@@ -57,7 +57,7 @@ fn entries_are_the_owners_and_written_whole() {
 }
 
 #[test]
-fn what_a_later_version_wrote_is_left_alone() {
+fn files_of_later_versions_are_left_alone() {
     let (_directory, store) = store();
     store.update(&key(), 16, |_| {}).unwrap();
     let file = store.directory.join(file(&key(), 16));
@@ -69,7 +69,7 @@ fn what_a_later_version_wrote_is_left_alone() {
 }
 
 #[test]
-fn jobs_that_end_at_once_lose_no_run() {
+fn simultaneous_jobs_lose_no_run() {
     let (_directory, store) = store();
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -148,7 +148,7 @@ fn a_full_disk_leaves_the_old_entry() {
 }
 
 #[test]
-fn what_a_killed_job_left_does_no_harm() {
+fn remains_of_a_killed_job_do_no_harm() {
     let (_directory, store) = store();
     store.update(&key(), 16, |entry| entry.totals.runs = 5).unwrap();
     // Killed while writing: half of a temporary file, which is removed once it is old.
@@ -164,7 +164,7 @@ fn what_a_killed_job_left_does_no_harm() {
 }
 
 #[test]
-fn folders_of_jobs_go_once_no_process_has_them() {
+fn folders_of_jobs_are_removed_once_no_process_uses_them() {
     let (_directory, store) = store();
     let [runs, killed, starts] = [(); 3].map(|()| store.job_folder().unwrap());
     let old = SystemTime::now() - 2 * STARTED;
@@ -217,7 +217,7 @@ fn a_build_follows_its_ranks_if_all_verdicts_on_it_agree() {
 }
 
 #[test]
-fn a_user_without_an_entry_starts_with_that_of_the_site() {
+fn users_without_an_entry_start_with_the_sites_entry() {
     let (directory, own) = store();
     let place = directory.path().join("known");
     fs::create_dir(&place).unwrap();
@@ -247,7 +247,7 @@ fn a_user_without_an_entry_starts_with_that_of_the_site() {
     assert_eq!(user.entry(&key(), 8), None);
     assert_eq!(user.entry(&Key { program: "other".into(), ..key() }, 16), None);
     assert!(user.all().is_empty());
-    // The user's own entry goes on from there.
+    // The user's own entry continues from there.
     let own = user.update(&key(), 16, |entry| entry.add(entry.runs[0].clone())).unwrap();
     assert_eq!((own.totals.runs, own.runs.len()), (1, 2));
     assert_eq!(user.entry(&key(), 16), Some(own));

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn every_cell_is_painted_once_and_borders_part_nodes() {
+fn cells_are_painted_once_and_borders_separate_nodes() {
     let dims = [3, 4];
     let node_of = [0, 0, 1, 1, 0, 2, 2, 1, 2, 2, 1, 1];
     let slice = &slices(&dims)[0];

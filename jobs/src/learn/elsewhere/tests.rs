@@ -114,7 +114,7 @@ fn placements_that_were_slower_with_several_numbers_of_processes_are_not_tried_w
 }
 
 #[test]
-fn what_placements_cost_counts_for_all_numbers_of_processes() {
+fn the_cost_of_placements_counts_for_all_numbers_of_processes() {
     let known = entry(&[4, 4], 5);
     // Jobs with another input, whose times are no experience.
     let mut other = entry(&[8, 8], 6);
@@ -131,7 +131,7 @@ fn what_placements_cost_counts_for_all_numbers_of_processes() {
 }
 
 #[test]
-fn two_known_numbers_of_processes_tell_how_their_messages_scale() {
+fn two_known_numbers_of_processes_show_how_messages_scale() {
     let known = entry(&[4, 4], 5);
     let larger = |scaling| {
         let predicted = known.at(64, scaling).unwrap();
@@ -185,7 +185,7 @@ fn another_number_of_processes_is_predicted_with_its_nodes() {
 }
 
 #[test]
-fn entries_disagree_if_a_grid_grows_otherwise() {
+fn entries_disagree_if_a_grid_grows_differently() {
     let [small, large] = [entry(&[4, 4], 5), entry(&[6, 6], 5)];
     assert!(small.agrees_with(&large) && large.agrees_with(&small));
     assert!(!small.agrees_with(&entry(&[12, 3], 5)));

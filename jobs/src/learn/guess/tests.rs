@@ -22,7 +22,7 @@ fn with_digest(digest: u64, seen: Seen<'_>) -> Seen<'_> {
 }
 
 #[test]
-fn a_kind_is_known_again_by_its_pattern() {
+fn a_kind_is_recognized_by_its_pattern() {
     for size in [4, 16, 1000] {
         let mut entry = Entry::new("app", size);
         let bytes = u64::from(size) * 1000;
@@ -100,7 +100,7 @@ fn a_build_starts_with_the_kinds_of_earlier_ones() {
     let build = |id| Build { id, place: 100 };
     assert_eq!(note(&mut entry, build(1), &one), 0);
     assert_eq!(guess(&entry, build(2)), [0]);
-    // Another program of the same name, at another path or in place of the first: the two are told apart.
+    // Another program of the same name, at another path or in place of the first: the two are distinguished.
     assert!(guess(&entry, Build { id: 2, place: 101 }).is_empty());
     assert_eq!(note(&mut entry, build(2), &other), 1);
     for _ in 0..2 * MISSES {
@@ -131,7 +131,7 @@ fn a_kind_without_traffic_is_recorded() {
 }
 
 #[test]
-fn a_run_without_sums_is_of_the_guessed_kind() {
+fn a_run_without_sums_gets_the_guessed_kind() {
     let mut entry = Entry::new("app", 8);
     for step in [1, 2] {
         let sums = sums(8, &[(step, 1000)]);

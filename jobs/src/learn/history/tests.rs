@@ -20,7 +20,7 @@ fn blocks() -> Placement {
 }
 
 #[test]
-fn other_nodes_teach_what_forecasts_are_worth() {
+fn other_nodes_show_the_accuracy_of_forecasts() {
     let mut entry = entry();
     for (order, shape, seconds) in [("", 1, 10.0), ("blocks", 1, 8.0), ("", 2, 5.0)] {
         entry.add(run(order, shape, seconds));
@@ -45,7 +45,7 @@ fn first_runs_are_no_evidence() {
 }
 
 #[test]
-fn runs_of_other_lengths_are_compared_by_work_unless_theirs_recur() {
+fn runs_of_other_lengths_are_compared_by_work_unless_their_lengths_recur() {
     let mut entry = entry();
     for (units, order, seconds) in [(1.0, "", 10.0), (2.0, "blocks", 10.0), (3.0, "", 30.0)] {
         entry.add(Past { units, ..run(order, 1, seconds) });
@@ -59,7 +59,7 @@ fn runs_of_other_lengths_are_compared_by_work_unless_theirs_recur() {
 }
 
 #[test]
-fn hours_are_saved_only_if_compared_and_lost_at_once() {
+fn hours_count_as_saved_only_if_compared_but_as_lost_at_once() {
     let mut entry = entry();
     let is = |entry: &Entry, saved: f64, lost: f64| {
         let hours = entry.hours();

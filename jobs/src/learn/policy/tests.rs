@@ -73,7 +73,7 @@ fn a_slower_placement_is_dropped_after_its_first_trial() {
         let own = own_jobs(|_| [10.0, seconds], 20);
         assert_eq!(own, (3..20).collect::<Vec<usize>>(), "{seconds}");
     }
-    // Nor is, at once, another placement with an equal prediction.
+    // Another placement with an equal prediction is not tried at once either.
     assert_ne!(next(&[1.0, 1.3, 1.29], &[(1, 16.0), (0, 10.0)]).0, 1);
 }
 
@@ -110,7 +110,7 @@ fn an_uncertain_placement_does_not_run_more_often_than_it_may_cost() {
 }
 
 #[test]
-fn a_run_that_takes_ten_times_is_checked_once() {
+fn a_run_that_takes_ten_times_as_long_is_checked_once() {
     let before = own_jobs(|_| [10.0, 8.0], 40);
     let own = own_jobs(|job| if job == 15 { [10.0, 80.0] } else { [10.0, 8.0] }, 40);
     assert!(!before.contains(&15) && own.contains(&16) && own.len() <= before.len() + 1, "{own:?}");
@@ -124,7 +124,7 @@ fn a_gain_far_above_the_predicted_one_is_compared_again_soon() {
 }
 
 #[test]
-fn what_was_faster_on_other_nodes_is_used_on_new_ones_at_once() {
+fn a_placement_faster_on_other_nodes_is_used_on_new_ones_at_once() {
     let next = |experience: &[(f64, f64)], runs: &[Run], in_a_hurry| {
         let conditions = Conditions { in_a_hurry, shape: 5, ..Conditions::default() };
         let elsewhere = [Run { shape: 4, ..run(&(0, 1.0)) }];

@@ -78,7 +78,7 @@ fn grids_are_found_in_their_messages() {
 }
 
 #[test]
-fn what_no_grid_explains_has_no_rule() {
+fn traffic_that_no_grid_explains_has_no_rule() {
     // All to all; a hypercube; random partners.
     let count = Count { messages: 1, bytes: 1000 };
     let pairs = |is_edge: &dyn Fn(u32, u32) -> bool| {

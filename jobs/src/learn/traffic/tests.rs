@@ -26,7 +26,7 @@ fn grid(sides: &[u32], different: bool) -> Recording {
 }
 
 #[test]
-fn what_is_kept_comes_back() {
+fn stored_traffic_is_restored() {
     let recording = grid(&[4, 6, 5], false);
     let text = serde_json::to_string(&Traffic::new(&recording)).unwrap();
     let kept: Traffic = serde_json::from_str(&text).unwrap();
@@ -35,7 +35,7 @@ fn what_is_kept_comes_back() {
 }
 
 #[test]
-fn large_jobs_are_small() {
+fn entries_of_large_jobs_are_small() {
     let length = |recording: &Recording| {
         let kept = Traffic::new(recording);
         assert_eq!(kept.recording(recording.size).unwrap().size, recording.size);

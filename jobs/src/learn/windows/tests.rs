@@ -128,7 +128,7 @@ fn windows_that_are_too_different_become_shorter() {
 }
 
 #[test]
-fn what_a_stranger_writes_takes_no_memory() {
+fn untrusted_windows_take_no_memory() {
     let windows = |rank: u32| -> BTreeMap<u32, Window> {
         let calls = [Call::Isend(1 - rank, 8, 0), call(rank, (6, 0, 2))];
         (0..2).map(|rank| (rank, Window::new(&calls, &[(0, 1), (1, 1)], 9, false))).collect()

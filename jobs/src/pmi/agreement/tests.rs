@@ -35,7 +35,7 @@ fn no_process_places_its_rank_if_one_cannot() {
             assert_eq!(agreement.placed, None);
             assert!(agreement.answers[0].1.starts_with("cmd=response_to_init rc=0"));
         }
-        // Nor if its order is for another number of processes.
+        // The same if its order is for another number of processes.
         let mut orders = vec![Some(order()); 4];
         orders[1] = Order::parse(r#"{"new_ranks":[0],"node_of_rank":[0]}"#);
         let all = agreed(&job, version, orders);
@@ -52,7 +52,7 @@ fn other_nodes_leave_ranks_where_they_are() {
             let all = agreed(mapping);
             assert!(all.into_iter().all(|one| one.unwrap().placed.is_none()), "{mapping}");
         }
-        // The numbers of nodes do not count.
+        // The numbering of nodes does not matter.
         for one in agreed("(vector,(3,1,2),(1,1,2))") {
             assert_eq!(one.unwrap().placed.unwrap().mapping.nodes(), [3, 1, 3, 1]);
         }

@@ -137,7 +137,7 @@ fn on_node(agreement: &Agreement) -> Option<String> {
 struct Connection(UnixStream);
 
 impl Connection {
-    /// The next line, without its end. It is read byte by byte: what follows is for the program.
+    /// The next line, without its end. It is read byte by byte: the following bytes are for the program.
     fn line(&mut self) -> io::Result<String> {
         let mut line = Vec::new();
         let mut byte = [0];

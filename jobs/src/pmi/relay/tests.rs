@@ -144,7 +144,7 @@ fn counted(text: &str) -> String {
 }
 
 #[test]
-fn a_program_of_either_version_learns_its_rank_from_a_launcher_of_pmi_2() {
+fn programs_of_both_versions_learn_their_ranks_from_a_pmi_2_launcher() {
     let new = || relays_by(Version::Two, "(vector,(0,2,2))", &order()).remove(1);
     let mut relay = new();
     let answers = |text: String| (text, String::new());

@@ -6,7 +6,7 @@ pub(in crate::replay) type Message = (u32, u32, u64);
 /// A step of a collective.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::replay) enum Step {
-    /// Messages that are sent before any of them is awaited; so many times, each after the other.
+    /// Messages that are sent before any of them is awaited, repeated this many times, one repetition after the other.
     Messages(Vec<Message>, u32),
     /// Each member sends these bytes to each other one, all at once.
     Exchange(u64),
@@ -38,7 +38,7 @@ impl Step {
     }
 }
 
-/// The bytes of so many members.
+/// The bytes for this many members.
 pub(super) fn times(bytes: u64, count: u32) -> u64 {
     bytes.saturating_mul(u64::from(count))
 }
@@ -109,8 +109,8 @@ pub(super) fn tree_nearest_first(count: u32, root: u32, bytes: impl Fn(u32) -> u
     steps.into_iter().map(|messages| once(messages.into_iter())).collect()
 }
 
-/// Bruck's algorithm, and the dissemination barrier: each member sends to one whose number is larger by a power of two,
-/// for each power, with the bytes for so many members.
+/// Bruck's algorithm, and the dissemination barrier: each member sends to the member whose number is larger by a power
+/// of two, for each power, with the bytes for that many members.
 pub(super) fn bruck(count: u32, bytes: impl Fn(u32) -> u64) -> Vec<Step> {
     let step = |away: u32| {
         let part = bytes(away.min(count - away));
@@ -137,8 +137,8 @@ fn member(number: u32, left: u32) -> u32 {
     if number < left { 2 * number + 1 } else { number + left }
 }
 
-/// Exchanges between members whose numbers differ by powers of two, with the bytes for each. If their number is no power of
-/// two, some take part through a neighbor: they send it so many bytes before, and get so many after.
+/// Exchanges between members whose numbers differ by powers of two, with the bytes for each. If the number of members
+/// is no power of two, some take part through a neighbor: they send it this many bytes before, and get this many after.
 fn between_powers(
     count: u32,
     exchanges: impl IntoIterator<Item = (u32, u64)>,

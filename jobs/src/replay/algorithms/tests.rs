@@ -1,4 +1,4 @@
-//! What data reaches whom, and with how many bytes.
+//! Which members get which data, and with how many bytes.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ const KINDS: [CollectiveKind; 13] = [
     Gatherv(0),
 ];
 
-/// For each member, those whose data it has at the end if each message carries all that its sender has.
+/// For each member, the members whose data it has at the end if each message carries all data of its sender.
 fn known(steps: &[Step], count: u32) -> Vec<BTreeSet<u32>> {
     let mut known: Vec<BTreeSet<u32>> = (0..count).map(|member| [member].into()).collect();
     for step in steps {
@@ -48,9 +48,9 @@ fn messages(steps: &[Step]) -> impl Iterator<Item = (u32, u32, u64)> {
 }
 
 proptest! {
-    /// Whatever the number of processes, their nodes, the root and the bytes, data reaches those who need it.
+    /// Whatever the number of processes, their nodes, the root and the bytes, data reaches all members that need it.
     #[test]
-    fn data_reaches_those_who_need_it(
+    fn data_reaches_all_members_that_need_it(
         nodes in proptest::collection::vec(0u32..5, 1..40),
         root in 0u32..40,
         bytes in prop_oneof![0u64..3000, 3000u64..2_000_000, Just(u64::MAX)],
@@ -85,7 +85,7 @@ proptest! {
 }
 
 #[test]
-fn bytes_are_those_of_the_algorithms() {
+fn algorithms_send_the_expected_bytes() {
     let bytes = |host, kind, count: u32, bytes, member: u32| -> u64 {
         let sent = |step: Step| match step {
             Step::Exchange(bytes) => bytes * u64::from(count - 1),
@@ -145,7 +145,7 @@ fn allgathers_of_han_are_the_same_in_any_order() {
         let steps = [Host::OpenMpi4, Host::OpenMpi5].map(|host| of(host, Gather(3), nodes, 3, 8));
         assert_eq!(steps[0] != steps[1], is_by_node);
     }
-    // Not with unequal numbers on nodes, one process on each, or one node.
+    // HAN is not used with unequal numbers on nodes, one process on each, or one node.
     for nodes in [&block[1..], &[0, 1, 2, 3, 4], &[0; 16]] {
         assert_eq!(gathered(Host::OpenMpi5, nodes), gathered(Host::OpenMpi4, nodes));
     }

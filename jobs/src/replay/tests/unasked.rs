@@ -87,7 +87,7 @@ fn steps(dims: &[usize], pattern: Pattern, bytes: u64) -> Program {
 }
 
 #[test]
-fn no_pattern_loses_from_blocks() {
+fn no_pattern_loses_if_ranks_start_in_blocks() {
     let mut moved = 0;
     for (dims, nodes) in [
         (&[8, 8][..], 8),
@@ -129,6 +129,6 @@ fn no_pattern_loses_from_blocks() {
             }
         }
     }
-    // Not 8 x 8, where small messages by dimension would wait twice.
+    // The node shape is not 8 x 8, where small messages by dimension would wait twice.
     assert_eq!(moved, 7);
 }

@@ -56,7 +56,7 @@ fn a_job_runs_unchanged_with_the_reason() {
 }
 
 #[test]
-fn a_launcher_that_starts_no_other_program_is_asked_twice() {
+fn a_launcher_that_cannot_start_the_probe_is_asked_twice() {
     let (bench, around) = (Bench::new(), Around { of_node: 0, ..Around::default() });
     for (asked, why) in [(1, "does not start"), (2, "does not start"), (2, "in an earlier job")] {
         runs_unchanged(bench.decide(LINE, &around), why);
@@ -185,7 +185,7 @@ fn several_programs_are_placed_as_one_job() {
 
 /// One in ten such jobs is recorded again, and the first on other nodes.
 #[test]
-fn a_program_that_nothing_helps_starts_without_relays() {
+fn a_program_without_a_gain_starts_without_relays() {
     let (bench, around) = (Bench::new(), Around { version: HYDRA, ..Around::default() });
     assert!(bench.decide(LINE, &around).lesson.is_ok());
     bench.record(LINE, 1);
@@ -208,7 +208,7 @@ fn a_program_that_nothing_helps_starts_without_relays() {
 }
 
 #[test]
-fn srun_with_pmi_2_takes_relays_on_part_of_an_allocation_and_outside() {
+fn srun_with_pmi_2_uses_relays_on_part_of_an_allocation_and_outside_one() {
     for (line, numbered) in [
         ("@srun --mpi=pmi2 -N 2 -n 16 @program", "@srun --mpi=pmi2 -o out.%t -N 2 -n 16 @program"),
         (
@@ -267,7 +267,7 @@ fn ranks_that_exchange_most_try_one_numa_domain() {
     // A chain is in the best order on its nodes, where neighbors are in different domains.
     bench.record(LINE, 1);
     runs_unchanged(bench.decide(LINE, &Around::default()), "no placement is predicted to help");
-    // Nor if one of several programs had another's CPUs.
+    // The same if one of several programs had another's CPUs.
     let around = Around { has_domains: true, ..Around::default() };
     let several = "@mpiexec --host n0:4,n1:4,n2:4,n3:4 -n 8 @program : -n 8 @other";
     bench.record(several, 1);

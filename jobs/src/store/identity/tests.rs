@@ -21,7 +21,7 @@ fn find(words: &[&OsStr]) -> Result<(String, u64), Unidentified> {
 }
 
 #[test]
-fn texts_modules_and_containers_are_programs_of_their_own() {
+fn texts_modules_and_containers_are_separate_programs() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| file(directory.path(), name, text);
     let words = |text: &str| find(&text.split(' ').map(OsStr::new).collect::<Vec<_>>());
@@ -36,13 +36,13 @@ fn texts_modules_and_containers_are_programs_of_their_own() {
     assert_ne!(first, shell(&text));
     assert_ne!(words("bash -lc one").unwrap(), words("bash -lc two").unwrap());
     assert_ne!(words("perl -e 1").unwrap(), words("perl -e 2").unwrap());
-    // Scripts behind wrappers, whose arguments do not count.
+    // Scripts after wrappers, whose arguments do not count.
     let [one, two] = ["one", "two"].map(|name| file(name, name).into_string().unwrap());
     let run = |rest: &str| words(&format!("env -u X nice -n 5 {rest}")).unwrap();
     let script = run(&format!("bash {one} 1"));
     assert_eq!((&*script.0, run(&format!("bash {one} 2"))), ("one", script.clone()));
     assert_ne!(script, run(&format!("bash {two} 1")));
-    // A script may start what follows.
+    // A script may start the following words.
     let starter = file("starter", "#!/bin/sh\n\"$@\"\n").into_string().unwrap();
     let [first, second] =
         [&one, &two].map(|script| words(&format!("{starter} bash {script}")).unwrap());
@@ -62,7 +62,7 @@ fn texts_modules_and_containers_are_programs_of_their_own() {
     file("image.sif", "imagf");
     assert_ne!(first, container(&format!("{image} ./app")).unwrap());
     assert_ne!(container("docker://one app").unwrap(), container("docker://two app").unwrap());
-    // Nothing to tell programs apart.
+    // Nothing distinguishes programs.
     assert_eq!(words("bash -s"), Err(Unidentified::Any("bash".into())));
     let error = words("bash").unwrap_err().to_string();
     assert_eq!(error, "bash may run any program; name this one with --as NAME");
@@ -89,7 +89,7 @@ fn builds_of_a_program_have_its_name() {
 }
 
 #[test]
-fn modules_of_python_count_by_their_files() {
+fn python_modules_are_identified_by_their_files() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| file(directory.path(), name, text);
     let python = file("bin/python3", "#!/bin/true\n").into_string().unwrap();
@@ -110,7 +110,7 @@ fn modules_of_python_count_by_their_files() {
 }
 
 #[test]
-fn large_files_are_known_by_their_size_start_and_end() {
+fn large_files_are_identified_by_their_size_start_and_end() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("image");
     let file = File::create(&path).unwrap();

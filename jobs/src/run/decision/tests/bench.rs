@@ -1,4 +1,4 @@
-//! Launchers and a store for tests: what a job finds around it.
+//! Launchers and a store for tests: the surroundings of a job.
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -39,7 +39,7 @@ pub(super) struct Around {
 
 pub(super) enum RankFiles {
     Followed,
-    /// But processes have fewer CPUs then.
+    /// Then processes have fewer CPUs.
     Narrowed,
     Ignored,
     Rejected,
