@@ -44,9 +44,9 @@ mod host {
         mpicc::link(&mpicc, "libcartograph.so.0");
     }
 
-    /// Not every host declares the persistent functions and those with large counts, whatever MPI
-    /// version it says it has. They are exported all the same; where they are declared, prototypes are
-    /// compared. Those of sessions are no part of the chapter, and exported only where they are declared.
+    /// Not every host declares the persistent functions and those with large counts, whatever MPI version it reports.
+    /// They are exported all the same; where they are declared, prototypes are compared. The functions of sessions are
+    /// outside the chapter, and exported only where they are declared.
     fn find_declared_functions(mpicc: &str) {
         let declared = mpicc::words(mpicc, "include", HEADER);
         for (cfg, function) in [

@@ -1,5 +1,5 @@
-/* The parts of a host's mpi.h that Cartograph needs besides prototypes, under one name and one type on every host.
- * Private: the C files of src/host define it, build.rs binds it, only src/host uses it. */
+/* The parts of a host's mpi.h that Cartograph needs in addition to prototypes, under one name and one type on every
+ * host. Private: the C files of src/host define it, build.rs binds it, only src/host uses it. */
 #ifndef CARTOGRAPH_HOST_H
 #define CARTOGRAPH_HOST_H
 
@@ -235,7 +235,7 @@ int cg_recv(void *buffer, int count, MPI_Datatype datatype, int source, int tag,
 int cg_wait(MPI_Request *request);
 /* Waits for all requests, even if one fails; returns the first error code. */
 int cg_wait_all(int count, MPI_Request requests[]);
-/* Frees the error handler that waits put there. */
+/* Frees the error handler that these waits set. */
 void cg_free_relay(void);
 
 /* Checks a block as the host does for sends; sends nothing. is_told: the host has called the communicator's error
@@ -278,10 +278,10 @@ int cg_neighbor_alltoallw_init(const struct cg_graph_functions *host, const void
                                const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                                MPI_Info info, MPI_Request *request);
 
-/* A number shared by exactly the processes of comm on one node. Collective. CG_ABSENT on a host that cannot tell. */
+/* A number shared by exactly the processes of comm on one node. Collective. CG_ABSENT on a host that does not know. */
 int cg_node_id(MPI_Comm comm, int rank, long long *id);
 /* The rank of this process in MPI_COMM_WORLD, or MPI_UNDEFINED if process 0 of comm is in another world or the host
- * cannot tell. Local. */
+ * does not know it. Local. */
 int cg_rank_in_shared_world(MPI_Comm comm);
 /* The ranks in MPI_COMM_WORLD of all processes of comm, or MPI_UNDEFINED, in the first half of an array
  * with room for twice as many. Local. */

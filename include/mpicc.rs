@@ -1,4 +1,4 @@
-// What the build scripts of this workspace ask a host's compiler wrapper; they include it by its path.
+// Queries of a host's compiler wrapper, for the build scripts of this workspace, which include this file by its path.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,7 +9,7 @@ pub(crate) fn wrapper() -> String {
     env::var("MPICC").unwrap_or_else(|_| "mpicc".into())
 }
 
-/// Says what cargo has to look at before it takes a host for bound.
+/// Tells cargo which files and variables to watch before it reuses the bindings of a host.
 pub(crate) fn rerun_if_changed(files: &[&str]) {
     for variable in ["MPICC", "CFLAGS", "BINDGEN_EXTRA_CLANG_ARGS"] {
         println!("cargo:rerun-if-env-changed={variable}");
@@ -31,7 +31,7 @@ pub(crate) fn compile(mpicc: &str, include: &str, files: &[&str], name: &str) {
         .compile(name);
 }
 
-/// All words of a header and of what it includes.
+/// All words of a header and of the headers that it includes.
 pub(crate) fn words(mpicc: &str, include: &str, header: &str) -> Vec<String> {
     let text = cc::Build::new().compiler(mpicc).include(include).file(header).expand();
     let text = String::from_utf8_lossy(&text);
@@ -39,7 +39,8 @@ pub(crate) fn words(mpicc: &str, include: &str, header: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// Writes the macro `if_declared!` into OUT_DIR/declared.rs: what follows one of these names in it is there, else not.
+/// Writes the macro `if_declared!` to OUT_DIR/declared.rs: it expands to the code after one of these names, and to
+/// nothing after any other name.
 pub(crate) fn write_declared<'a>(names: impl Iterator<Item = &'a str>) {
     let rule = |name: &str| format!("    ({name} $($then:tt)*) => {{ $($then)* }};\n");
     let rules: String = names.map(rule).collect();
@@ -67,8 +68,8 @@ pub(crate) fn bind(mpicc: &str, header: &str, names: &str) {
     fs::write(out.join("shim.rs"), bindings.to_string()).expect("OUT_DIR can be written");
 }
 
-/// Links a shared library as `soname`, to stay loaded once the host knows its callbacks, and so that it
-/// finds the host also in programs that do not bring it along.
+/// Links a shared library as `soname`: it stays loaded once the host knows its callbacks, and finds the host even in
+/// programs that are not linked with the host.
 pub(crate) fn link(mpicc: &str, soname: &str) {
     for option in [&format!("-soname,{soname}"), "-z,nodelete"] {
         println!("cargo:rustc-cdylib-link-arg=-Wl,{option}");

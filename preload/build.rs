@@ -1,5 +1,5 @@
-//! Writes a stub for each exported name: `include/exports.txt` in all spellings with [`OTHERS`], or those of `include/recorded.txt` in
-//! C's that MPIs of this kind have.
+//! Writes a stub for each exported name: the names of `include/exports.txt` in all spellings with [`OTHERS`], or the C
+//! names of `include/recorded.txt` that MPIs of this kind have.
 
 use std::path::PathBuf;
 use std::{env, fs};
@@ -7,9 +7,9 @@ use std::{env, fs};
 const RECORDS: bool = cfg!(feature = "record");
 const EXPORTS: &str = if RECORDS { "../include/recorded.txt" } else { "../include/exports.txt" };
 
-/// Names that are not of the chapter: the mapping, and the functions with which libraries notice the end of the last
-/// session. A program calls these only with a session, so they may exist here even if the MPI has no sessions;
-/// `MPI_Session_init`, whose existence mpi4py tests, must not.
+/// Names outside the chapter: the mapping, and the functions by which libraries notice the end of the last session.
+/// Programs call these only with a session, so they may exist here even if the MPI has no sessions; `MPI_Session_init`,
+/// whose existence mpi4py tests, must not.
 const OTHERS: [&str; 3] =
     ["MPI_Group_from_session_pset", "MPI_Session_finalize", "cartograph_plan"];
 
@@ -34,7 +34,7 @@ fn main() {
         },
         // The program keeps addresses in here.
         "-Wl,-z,nodelete",
-        // The start files would bring code that runs in every process.
+        // The start files contain code that would run in every process.
         "-nostartfiles",
     ];
     for option in options {
@@ -52,9 +52,10 @@ fn there(line: &str) -> Option<&str> {
     }
 }
 
-/// All names of a function: in C, and what Fortran compilers make of it; each also for tools. Fortran has
-/// large counts in `mpi_f08` only, whose procedures call the C names, as all hosts' do for what the recorder counts. So do the host's procedures whose names have no
-/// underscore, since a program may define functions with these names.
+/// All names of a function: in C, and in the spellings of Fortran compilers; each also with the prefix for tools.
+/// Fortran has large counts in `mpi_f08` only, whose procedures call the C names, as all hosts' procedures do for the
+/// functions that the recorder counts. So do the host's procedures whose names have no underscore, since a program may
+/// define functions with these names.
 fn spellings(name: &str) -> Vec<String> {
     let lower = name.to_lowercase();
     let mut all = vec![name.to_owned()];

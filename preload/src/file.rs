@@ -19,7 +19,7 @@ impl Errno {
     /// No such file.
     pub(crate) const ABSENT: Self = Self(libc::ENOENT);
 
-    /// That of the last call of this thread.
+    /// The value of this thread's last call.
     fn last() -> Self {
         // SAFETY: the thread's own.
         Self(unsafe { *libc::__errno_location() })
@@ -39,7 +39,7 @@ impl Errno {
 impl Display for Errno {
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
         let mut text = [0u8; 128];
-        // SAFETY: a place of this length, which is filled with a string.
+        // SAFETY: a buffer of this length, which is filled with a string.
         unsafe { libc::strerror_r(self.0, text.as_mut_ptr().cast(), text.len()) };
         match CStr::from_bytes_until_nul(&text).ok().and_then(|text| text.to_str().ok()) {
             Some(text) if !text.is_empty() => to.write_str(text),
@@ -103,7 +103,7 @@ impl File {
         if length == 0 {
             return Err(Errno(libc::ENOEXEC));
         }
-        // SAFETY: a new mapping, where the system likes.
+        // SAFETY: a new mapping at an address that the system chooses.
         let start = unsafe {
             libc::mmap(core::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_PRIVATE, self.0, 0)
         };
@@ -174,7 +174,7 @@ pub(crate) fn real(path: &CStr) -> Result<CString> {
     if found.is_null() {
         return Err(Errno::last());
     }
-    // SAFETY: a string that is ours, and not used after it is freed.
+    // SAFETY: the string is ours, and not used after it is freed.
     let text = unsafe { CStr::from_ptr(found) }.to_owned();
     // SAFETY: as above.
     unsafe { libc::free(found.cast()) };

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_that_name_no_mpi_fit_by_kind() {
+    fn libraries_without_an_mpi_name_fit_by_kind() {
         let fit = |built_for: &str, soname: &str, version| {
             let needed = ["libm.so.6".into(), "libc.so.6".into()].into();
             super::fit(&Library { needed, built_for: built_for.into() }, soname, version)

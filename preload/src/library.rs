@@ -82,7 +82,7 @@ pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Han
 struct Installed {
     /// The directory with a folder for each host.
     folder: String,
-    /// The user whose files are trusted, besides root: the owner of this library.
+    /// The user whose files are trusted, in addition to root: the owner of this library.
     trusted: u32,
     /// Why a file cannot be used, if any cannot.
     unusable: Option<String>,

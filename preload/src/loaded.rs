@@ -83,7 +83,7 @@ pub(crate) fn find_globally(name: &CStr) -> Option<Address> {
 
 /// The address that would be found by this name without this library.
 pub(crate) fn find_next(name: &CStr) -> Option<Address> {
-    // SAFETY: a string. The loader searches behind the library that calls it, which is this one.
+    // SAFETY: a string. The loader searches the objects after the library that calls it, which is this one.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     // The loader identifies the caller by the return address, so this must not be a tail call.
     NonNull::new(core::hint::black_box(found))

@@ -1,7 +1,7 @@
 //! Finds the MPI that a caller uses, among those that the process has loaded.
 //!
-//! It is the one that the loader finds for the caller's other MPI functions, so that handles belong together: globally
-//! visible objects come first, then objects that were loaded along with the caller.
+//! The MPI is the one that the loader finds for the caller's other MPI functions, so that handles belong together:
+//! globally visible objects come first, then objects that were loaded along with the caller.
 
 use alloc::string::String;
 use alloc::vec;
@@ -20,7 +20,7 @@ pub(crate) const EVERY: &CStr = c"PMPI_Type_get_extent";
 pub(crate) fn is_at_start() -> bool {
     let found: usize;
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: reads what the loader has written; zero if there is no such symbol.
+    // SAFETY: reads an address that the loader has written; zero if there is no such symbol.
     unsafe {
         core::arch::asm!(
             ".weak PMPI_Type_get_extent",

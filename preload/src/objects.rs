@@ -47,7 +47,7 @@ impl Objects {
     /// The objects that are mapped now.
     pub(crate) fn mapped() -> Self {
         let mut all = Self(Vec::new());
-        // SAFETY: the callback gets what it takes.
+        // SAFETY: the callback has the expected arguments.
         unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut all).cast()) };
         all
     }
@@ -122,7 +122,7 @@ impl Objects {
 
 /// Adds one object. The loader calls this under its lock, so the object stays mapped meanwhile.
 unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, all: *mut c_void) -> c_int {
-    // SAFETY: what `mapped` passes, and the loader's description.
+    // SAFETY: the argument of `mapped`, and the loader's description.
     let (all, info) = unsafe { (&mut *all.cast::<Objects>(), &*info) };
     let path = match info.dlpi_name.is_null() {
         true => CString::default(),

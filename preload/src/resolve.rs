@@ -45,7 +45,7 @@ struct Binding {
 /// The objects with the functions that would be called without this library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Host {
-    /// Behind this library, for all callers.
+    /// After this library, for all callers.
     AtStart,
     /// In the program.
     InProgram,
@@ -138,7 +138,7 @@ fn say_without_pmpi(function: &Address) {
     }
 }
 
-/// Ends the process, which would send other messages than those in which Cartograph works.
+/// Ends the process, since its messages would differ from those of processes under Cartograph.
 fn end_alone(why: &str) -> ! {
     end(format_args!(
         "{why}; this process ends, since others of its job may use Cartograph and would wait for it: repair this, or run \
@@ -235,7 +235,7 @@ fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
     let ours = binding.library.as_ref().ok().and_then(|library| library.find(name));
     let hosts = || match binding.host {
         Host::AtStart => loaded::find_next(name),
-        // Not for the program itself, which explicitly looked for the functions behind this library.
+        // Not for the program itself, which explicitly looked for the functions after this library.
         Host::InProgram => loaded::find_globally(name).filter(|found| {
             loaded::base_of(found.as_ptr()) != loaded::base_of(caller as *const c_void)
         }),

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_their_indices() {
+    fn names_are_found_by_their_indices() {
         let names: Vec<&CStr> = (0..COUNT).map(name).collect();
         assert_eq!(names[0], c"MPIX_Neighbor_allgather_init");
         assert_eq!(names[1], c"PMPIX_Neighbor_allgather_init");

@@ -1,5 +1,5 @@
 //! How a wrapping library finds the next functions: by itself it would find only those of its MPI, not those of tools
-//! and of Cartograph that are preloaded behind this library.
+//! and of Cartograph that are preloaded after this library.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;

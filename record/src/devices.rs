@@ -144,7 +144,8 @@ mod tests {
 
     use super::*;
 
-    /// CUDA's are tested with jobs (`tests/hosts/cases/jobs.rs`). HIP's would initialize it without the driver.
+    /// CUDA's functions are tested with jobs (`tests/hosts/cases/jobs.rs`). HIP's would initialize it without the
+    /// driver.
     #[test]
     fn a_process_uses_a_device_of_hip_if_its_library_is_loaded_and_its_driver_open() {
         let folder =
@@ -175,7 +176,7 @@ mod tests {
         let open = fs::File::create(&driver).unwrap();
         let bus = "0000:02:00.0".to_owned();
         assert_eq!(hip.used(), Some(Device { number: 1, visible: 2, bus }));
-        // No thread has chosen one, and HIP does not tell which are active.
+        // No thread has chosen one, and HIP does not report which devices are active.
         choose(1, 0);
         assert_eq!(hip.used(), None);
         drop(open);

@@ -2,8 +2,8 @@
 //! of its node. `cartograph exec --record` preloads it; `docs/recording.md` lists the counted calls.
 //!
 //! It wraps functions of the host under their `MPI_` and `PMPI_` names and calls the next functions of the same names:
-//! another tool's, Cartograph's, or the host's. So it sees the calls of a program, of a tool in front of it and of a
-//! host's Fortran library, which calls C's names, and counts each once. It never sends a message.
+//! another tool's, Cartograph's, or the host's. So it sees the calls of a program, of a tool before it and of a host's
+//! Fortran library, which calls C's names, and counts each once. It never sends a message.
 //!
 //! - [`cartograph_shim::next`]: the functions below. [`outermost`]: counts a call only once.
 //! - [`sent`] and [`neighborhoods`]: the messages of a call. [`tally`]: the counts. [`peers`]: gets destinations from
@@ -44,7 +44,7 @@ mod work;
 /// For the comparison of types in `names!`. Never called.
 use mpi_sys as prototypes;
 
-/// The host: types and prototypes of mpi-sys, and what `shim.h` declares.
+/// The host: types and prototypes of mpi-sys, and the declarations of `shim.h`.
 mod sys {
     #[allow(
         dead_code,

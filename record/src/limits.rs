@@ -57,7 +57,7 @@ pub(crate) fn are_set() -> bool {
     setting().is_some()
 }
 
-/// Sets the limits of a process of a job of this size, if there are any, and returns what it keeps then.
+/// Sets the limits of a process of a job of this size, if there are any, and returns the kept data.
 pub(crate) fn begin(rank: u32, size: u32) -> Option<Keeps> {
     let keeps = setting()?;
     START.store(ticks::now(), Ordering::Relaxed);

@@ -67,7 +67,7 @@ wrap! { TimedCall
     ) => exchange(to(comm, dest, count, datatype), sendtag, (comm, source, recvtag), None);
 }
 
-/// MPI 4.1, 3.7.3. After the free, another request may have its handle.
+/// MPI 4.1, 3.7.3. After the free, another request may get its handle.
 const _: () = {
     unsafe fn call(next: &cartograph_shim::next::Next, request: *mut MPI_Request) -> c_int {
         // SAFETY: every MPI_Request_free is of this type.

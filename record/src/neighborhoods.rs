@@ -17,7 +17,7 @@ pub(crate) fn neighbors(comm: MPI_Comm, count: impl Into<i64>, datatype: MPI_Dat
 ///
 /// # Safety
 ///
-/// `counts` has an entry for each neighbor, and so has `datatypes`, unless `stride` is 0 and it has one.
+/// `counts` has an entry for each neighbor, and so does `datatypes`, unless `stride` is 0: then it has one.
 unsafe fn neighbor_blocks<C: Copy + Into<i64>>(
     comm: MPI_Comm,
     counts: *const C,

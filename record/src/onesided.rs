@@ -46,7 +46,7 @@ wrap! { Call
         target_datatype: MPI_Datatype, op: MPI_Op, win: MPI_Win, request: *mut MPI_Request
     ) => add(put(win, target_rank, origin_count, origin_datatype));
 
-    // These send as much to the target as they fetch.
+    // These calls send as many bytes to the target as they fetch.
     [MPI_Get_accumulate] [MPI_Get_accumulate_c]
     (
         origin_addr: *const c_void, origin_count: Count, origin_datatype: MPI_Datatype,

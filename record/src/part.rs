@@ -2,7 +2,7 @@
 //! since the previous part, and is written in one piece, so that processes of a node need no lock.
 //!
 //! The directory belongs to the job. `MPI_Init` first checks that its name is free; the directory is created
-//! afterwards, when all processes have checked: `MPI_Init` completes in none before it has started in all.
+//! afterwards, when all processes have checked: no rank leaves `MPI_Init` before all ranks have entered it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};

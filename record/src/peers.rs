@@ -55,7 +55,7 @@ impl Peers {
     pub(crate) fn in_world(self, ranks: &[c_int]) -> Vec<Option<u32>> {
         let mut world = vec![-1; ranks.len()];
         let count = ranks.len() as c_int;
-        // SAFETY: a handle with which the host has just succeeded, ranks of it, and room for all of them.
+        // SAFETY: the host has just accepted the handle; the ranks are valid for it, and there is room for all of them.
         let done = unsafe {
             match self {
                 Self::Comm(comm) => {
@@ -72,7 +72,7 @@ impl Peers {
 
 /// The destinations of a neighborhood collective, as ranks of its communicator.
 pub(crate) fn destinations(comm: MPI_Comm) -> Vec<c_int> {
-    // SAFETY: a communicator with which the host has just succeeded.
+    // SAFETY: the host has just accepted the communicator.
     let count = unsafe { sys::cr_outdegree(comm) };
     let mut ranks = vec![-1; count.max(0) as usize];
     // SAFETY: as above, and room for all destinations.
@@ -84,7 +84,7 @@ pub(crate) fn destinations(comm: MPI_Comm) -> Vec<c_int> {
 
 /// The sources of a neighborhood collective, as ranks of its communicator.
 pub(crate) fn sources(comm: MPI_Comm) -> Vec<c_int> {
-    // SAFETY: a communicator with which the host has just succeeded.
+    // SAFETY: the host has just accepted the communicator.
     let count = unsafe { sys::cr_indegree(comm) };
     let mut ranks = vec![-1; count.max(0) as usize];
     // SAFETY: as above, and room for all sources.
@@ -97,7 +97,7 @@ pub(crate) fn sources(comm: MPI_Comm) -> Vec<c_int> {
 /// The number of processes to which an all-to-all sends.
 pub(crate) fn size(comm: MPI_Comm) -> c_int {
     let mut own = 0;
-    // SAFETY: a communicator with which the host has just succeeded, and a place for a rank.
+    // SAFETY: the host has just accepted the communicator, and there is a place for a rank.
     unsafe { sys::cr_all(comm, &raw mut own) }
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn group(comm: MPI_Comm) -> Option<(u64, u32)> {
     /// For larger groups, only this number of processes is hashed.
     const MOST_LOOKED_AT: c_int = 64;
     let mut own = -1;
-    // SAFETY: a communicator with which the host has just succeeded, and a place for a rank.
+    // SAFETY: the host has just accepted the communicator, and there is a place for a rank.
     let size = unsafe { sys::cr_all(comm, &raw mut own) };
     if own < 0 || size <= 0 {
         return None;

@@ -63,7 +63,7 @@ fn own() -> Option<Process> {
     if unsafe { sys::cr_start(&raw mut rank, &raw mut size, name.as_mut_ptr()) } == 0 {
         return None;
     }
-    // SAFETY: the arrays were zero, and the host has written strings with room for a zero behind them.
+    // SAFETY: the arrays were zero, and the host has written strings with room for a zero after them.
     let text =
         |array: &[c_char]| unsafe { CStr::from_ptr(array.as_ptr()) }.to_string_lossy().into_owned();
     // If a recording must be small, only one process writes data that is the same for all.

@@ -79,7 +79,7 @@ pub(crate) fn bytes(count: impl Into<i64>, datatype: MPI_Datatype) -> u64 {
     if count <= 0 {
         return 0;
     }
-    // SAFETY: a datatype with which the host has just succeeded.
+    // SAFETY: the host has just accepted the datatype.
     let size = unsafe { sys::cr_type_size(datatype) };
     (count as u64).saturating_mul(size.max(0) as u64)
 }
@@ -133,7 +133,7 @@ pub(crate) fn exchange(
 /// The ranks to which an all-to-all sends; `None` if there are too many.
 fn all(comm: MPI_Comm) -> Option<impl Iterator<Item = c_int>> {
     let mut own = 0;
-    // SAFETY: a communicator with which the host has just succeeded, and a place for a rank.
+    // SAFETY: the host has just accepted the communicator, and there is a place for a rank.
     let count = unsafe { sys::cr_all(comm, &raw mut own) };
     (count <= MOST_ALL_TO_ALL).then(|| (0..count).filter(move |rank| *rank != own))
 }
@@ -164,8 +164,8 @@ pub(crate) fn all_to_all<C: Into<i64>>(
 ///
 /// # Safety
 ///
-/// The counts have an entry for each process, and the datatypes one, all for one `stride` of 0, or one for
-/// each; except those of the send side if `buffer` is `MPI_IN_PLACE`.
+/// The counts have an entry for each process; the datatypes have one for all if `stride` is 0, otherwise one for each;
+/// except on the send side if `buffer` is `MPI_IN_PLACE`.
 pub(crate) unsafe fn all_to_all_blocks<C: Copy + Into<i64>>(
     function: &'static str,
     comm: MPI_Comm,

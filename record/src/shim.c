@@ -120,7 +120,7 @@ int cr_all(MPI_Comm comm, int *own)
     return PMPI_Comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
 }
 
-/* Cartograph may replace the functions of topologies, including their PMPI_ names: the functions behind the recorder
+/* Cartograph may replace the functions of topologies, including their PMPI_ names: the functions after the recorder
  * know the communicators that they get. */
 static void *next(const char *name, void *first)
 {

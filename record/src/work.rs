@@ -32,7 +32,7 @@ pub(crate) fn add(Amount { work, pattern }: Amount) {
         if outermost::has_threads() {
             sum.fetch_add(more, Ordering::Relaxed);
         } else {
-            // An atomic addition would wait for what the program has written.
+            // An atomic addition would wait for the program's earlier writes.
             sum.store(sum.load(Ordering::Relaxed) + more, Ordering::Relaxed);
         }
     }

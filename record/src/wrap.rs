@@ -1,4 +1,4 @@
-//! `wrap!` and `wrap_collectives!`: functions of MPI that count what they send.
+//! `wrap!` and `wrap_collectives!`: functions of MPI that count their messages.
 
 /// Wraps functions of one signature, each under its `MPI_` and its `PMPI_` name, if mpi.h declares it.
 ///
@@ -35,8 +35,8 @@ macro_rules! wrap {
                     outermost.iter().for_each($crate::outermost::Outermost::returned);
                     if outermost.is_some() && code == $crate::sys::CR_SUCCESS {
                         #[allow(unused_unsafe, reason = "some look at no pointer")]
-                        // SAFETY: the host has found the arguments to be right, and what they point
-                        // to is the caller's for as long as the call lasts.
+                        // SAFETY: the host has accepted the arguments, and the memory that they point to is the
+                        // caller's for the time of the call.
                         unsafe { $then };
                     }
                     code

@@ -17,8 +17,8 @@ pub const LIBRARY: &str = "libcartograph.so.0";
 /// The name of an MPI's recorder.
 pub const RECORDER: &str = "libcartograph_record.so";
 
-/// The kinds of recorders to preload, `record-KIND.so` in [`FOLDER`], and of each a function that its MPIs have: those
-/// before have it not.
+/// The kinds of recorders to preload, `record-KIND.so` in [`FOLDER`], and for each a function that its MPIs have and
+/// those of earlier kinds lack.
 pub const KINDS: [(&str, &str); 3] =
     [("3", "MPI_Send"), ("4", "MPI_Isendrecv"), ("4c", "MPI_Send_c")];
 
@@ -49,8 +49,8 @@ fn headers(bytes: &[u8]) -> Option<(Ctx, Vec<ProgramHeader>)> {
     Some((ctx, headers))
 }
 
-/// The loader that a program names, out of the first bytes of its file; empty if it names none, as one that is linked
-/// statically. `None` if it is no ELF file.
+/// The loader that a program names, from the first bytes of its file; empty if it names none, like a statically linked
+/// program. `None` if the file is not ELF.
 pub fn loader(bytes: &[u8]) -> Option<&str> {
     let (_, headers) = headers(bytes)?;
     let Some(header) = headers.iter().find(|header| header.p_type == PT_INTERP) else {
@@ -67,7 +67,8 @@ pub struct DynamicTables {
 }
 
 impl DynamicTables {
-    /// Reads the tables of a file, of which `read` returns a number of bytes from an offset on; `None` if it has none.
+    /// Reads the tables of a file; `read` returns a number of bytes from an offset on; `None` if the file has no
+    /// tables.
     pub fn read(read: impl Fn(u64, u64) -> Option<Vec<u8>>) -> Option<Self> {
         /// The size of ELF's own header.
         const HEADER: u64 = 64;
@@ -96,15 +97,15 @@ impl DynamicTables {
         names(&self.dynamic, &self.strings, DT_SONAME).next()
     }
 
-    /// True if one of its names ends so: that of a function of MPI, or of its twin for tools. The linker may store a name
-    /// only as the end of a longer one.
+    /// True if one of its names ends with this text: the name of an MPI function, or of its PMPI twin. The linker may
+    /// store a name only as the end of a longer one.
     pub fn has_function(&self, name: &str) -> bool {
         self.strings.split(|byte| *byte == 0).any(|own| own.ends_with(name.as_bytes()))
     }
 }
 
-/// The names in entries with this tag, in a table of strings of which only these are read: others are many, and each start
-/// of an MPI program reads several files.
+/// The names in entries with this tag, read one by one from a table of strings: the table has many others, and each
+/// start of an MPI program reads several files.
 fn names<'a>(dynamic: &'a Dynamic, strings: &'a [u8], tag: u64) -> impl Iterator<Item = &'a str> {
     let entries = dynamic.dyns.iter().filter(move |entry| entry.d_tag == tag);
     entries.filter_map(|entry| {
@@ -113,7 +114,7 @@ fn names<'a>(dynamic: &'a Dynamic, strings: &'a [u8], tag: u64) -> impl Iterator
     })
 }
 
-/// The notes in a file, as far as it is there.
+/// The notes in a file, the rest of which may be missing.
 fn notes<'a, 'h>(
     bytes: &'a [u8],
     ctx: Ctx,
@@ -152,9 +153,9 @@ impl Library {
         !self.needed.iter().any(|name| name.contains("mpi") || name.contains("simgrid"))
     }
 
-    /// True if the library may be for an MPI that is needed by this name, as far as that tells. One that names no MPI is
-    /// made for many machines: MPICH and its derivatives have agreed on 12 for their common binary interface, whatever
-    /// the rest of the name.
+    /// True if the library may be for an MPI that is needed by this name, as far as the name shows. A library that
+    /// names no MPI is made for many machines: MPICH and its derivatives have agreed on 12 for their common binary
+    /// interface, whatever the rest of the name.
     pub fn is_for(&self, soname: &str) -> bool {
         let family = self.built_for.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
         let takes = || match family.trim_end() {

@@ -1,8 +1,8 @@
 //! Both names of a wrapped function.
 
-/// Exports `MPI_NAME` and `PMPI_NAME`, by a `call` that takes what comes next under that name and the arguments:
-/// `names! { NAME (ARGUMENTS) -> RESULT, call }`. The crate has the macro `if_declared!`, which its build script makes of
-/// mpi.h, and the host's `prototypes`.
+/// Exports `MPI_NAME` and `PMPI_NAME`, defined by a `call` that gets the next function of that name and the arguments:
+/// `names! { NAME (ARGUMENTS) -> RESULT, call }`. The crate has the macro `if_declared!`, which its build script
+/// generates from mpi.h, and the host's `prototypes`.
 #[expect(clippy::crate_in_macro_def, reason = "each library has the prototypes of its own host")]
 #[macro_export]
 macro_rules! names {

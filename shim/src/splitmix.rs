@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_zeros_differ() {
+    fn texts_of_zeros_have_different_hashes() {
         let all: Vec<u64> = (0..20).map(|length| digest(&vec![0; length])).collect();
         assert!((1..20).all(|at| !all[..at].contains(&all[at])), "{all:?}");
     }

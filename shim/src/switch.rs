@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_asks_for_a_report_or_for_none_or_is_a_name() {
+    fn a_value_requests_a_report_turns_it_off_or_is_a_file_name() {
         for off in ["0", "off", "no", "false"] {
             assert!(is_off(off.as_bytes()) && !is_on(off.as_bytes()), "{off}");
         }

@@ -208,8 +208,8 @@ fn indexed<C: Count>(
     Side::new(buffer, block)
 }
 
-/// The body of `MPI_Neighbor_allgather`, its nonblocking and persistent forms and those with large counts, as selected
-/// by `run`. In C and Fortran.
+/// The body of `MPI_Neighbor_allgather`, of its nonblocking and persistent forms, and of the variants with large
+/// counts, as selected by `run`. For C and Fortran.
 ///
 /// # Safety
 ///
@@ -236,8 +236,8 @@ pub(crate) unsafe fn allgather<C: Count>(
     )
 }
 
-/// The body of `MPI_Neighbor_allgatherv`, its nonblocking and persistent forms and those with large counts, as selected
-/// by `run`. In C and Fortran.
+/// The body of `MPI_Neighbor_allgatherv`, of its nonblocking and persistent forms, and of the variants with large
+/// counts, as selected by `run`. For C and Fortran.
 ///
 /// # Safety
 ///
@@ -270,8 +270,8 @@ pub(crate) unsafe fn allgatherv<C: Count>(
     )
 }
 
-/// The body of `MPI_Neighbor_alltoall`, its nonblocking and persistent forms and those with large counts, as selected
-/// by `run`. In C and Fortran.
+/// The body of `MPI_Neighbor_alltoall`, of its nonblocking and persistent forms, and of the variants with large counts,
+/// as selected by `run`. For C and Fortran.
 ///
 /// # Safety
 ///
@@ -294,8 +294,8 @@ pub(crate) unsafe fn alltoall<C: Count>(
     neighbor::run(&neighborhood, Operation::Alltoall, send, receive, run)
 }
 
-/// The body of `MPI_Neighbor_alltoallv`, its nonblocking and persistent forms and those with large counts, as selected
-/// by `run`. In C and Fortran.
+/// The body of `MPI_Neighbor_alltoallv`, of its nonblocking and persistent forms, and of the variants with large
+/// counts, as selected by `run`. For C and Fortran.
 ///
 /// # Safety
 ///
@@ -332,8 +332,8 @@ pub(crate) unsafe fn alltoallv<C: Count>(
     neighbor::run(&neighborhood, Operation::AlltoallVaried, send, receive, run)
 }
 
-/// The body of `MPI_Neighbor_alltoallw`, its nonblocking and persistent forms and those with large counts, as selected
-/// by `run`. In C and Fortran.
+/// The body of `MPI_Neighbor_alltoallw`, of its nonblocking and persistent forms, and of the variants with large
+/// counts, as selected by `run`. For C and Fortran.
 ///
 /// # Safety
 ///

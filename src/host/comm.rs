@@ -23,7 +23,7 @@ pub(crate) struct HostComm(pub(crate) MPI_Comm);
 ///
 /// # Errors
 ///
-/// The host's on this process alone.
+/// The host's error on this process alone.
 pub(super) fn made_by_all(code: c_int) -> Result<bool> {
     // SAFETY: the code of an error.
     if code != sys::CG_SUCCESS && unsafe { sys::cg_all_lack_room(code) } == 0 {
@@ -49,7 +49,7 @@ impl HostComm {
     ///
     /// # Errors
     ///
-    /// The host's on this process alone: others may have the communicator, and would wait for messages on it.
+    /// The host's error on this process alone: others may have the communicator, and would wait for messages on it.
     pub(super) fn private(&self) -> Result<Option<Self>> {
         let mut made = constants::comm_null();
         // SAFETY: a place for the handle.
@@ -111,7 +111,7 @@ impl HostComm {
         datatype: sys::MPI_Datatype,
     ) -> Result {
         let or_proc_null = |rank: Option<c_int>| rank.unwrap_or(sys::CG_PROC_NULL);
-        // SAFETY: the buffers have as many elements as said, of a type that `datatype` describes.
+        // SAFETY: the buffers have this many elements, of a type that `datatype` describes.
         check(unsafe {
             sys::PMPI_Sendrecv(
                 send.as_ptr().cast::<c_void>(),

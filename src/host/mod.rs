@@ -53,7 +53,7 @@ pub(crate) mod sys {
     pub(crate) use shim::*;
 
     // mpi-sys does not notice a changed MPICC, and with half of the flags that the MPI-5 ABI needs, it binds another
-    // ABI without a warning. The C shim is compiled anew each time; they must agree.
+    // ABI without a warning. The C shim is recompiled each time; they must agree.
     const _: () = assert!(
         CG_SIZEOF_COMM as usize == size_of::<MPI_Comm>(),
         "mpi-sys was built for another MPI than MPICC names: use one CARGO_TARGET_DIR for each"

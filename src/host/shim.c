@@ -201,8 +201,8 @@ static int errors_return(MPI_Comm comm)
     return is;
 }
 
-/* If errors return, there is nothing to call, and Intel MPI's library of the standard ABI ends the job when
- * it is called. */
+/* If errors return, there is nothing to call, and calling the handler would end the job in Intel MPI's library for the
+ * standard ABI. */
 void cg_call_errhandler(MPI_Comm comm, int code)
 {
     if (!errors_return(comm))
@@ -284,7 +284,7 @@ int cg_is_inter(MPI_Comm comm)
 
 int cg_new_code(int error_class)
 {
-#if !defined(SMPI_H) /* which says that it succeeds, and does nothing */
+#if !defined(SMPI_H) /* which reports success, and does nothing */
     int code;
     if (PMPI_Add_error_code && PMPI_Add_error_string
         && PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS

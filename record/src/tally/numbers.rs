@@ -1,8 +1,8 @@
 //! The number of the table of a communicator or window.
 //!
-//! The handle has the table until it is freed. The table is not an attribute: a program may send in its callbacks while
-//! the host iterates over the attributes of the same communicator; an attribute that is set meanwhile is lost, or
-//! others are.
+//! The table belongs to the handle until it is freed. The table is not an attribute: a program may send in its
+//! callbacks while the host iterates over the attributes of the same communicator, and an attribute that is set
+//! meanwhile is lost, or causes others to be lost.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};

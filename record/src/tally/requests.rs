@@ -9,7 +9,7 @@ use crate::peers::slot;
 use crate::sent::Block;
 use crate::work::Amount;
 
-/// The most requests whose completion is awaited: some that were freed may have been taken for others.
+/// The most requests whose completion is awaited: some that were freed may have been mistaken for others.
 const MOST_PENDING: usize = 1 << 16;
 
 /// The number of slots for receives after the window, as a power of two.
@@ -32,7 +32,7 @@ pub(super) struct Persistent {
     pub(super) does: Does,
 }
 
-/// The effects that are counted besides its amount.
+/// The effects of a start that are counted in addition to its amount.
 #[derive(Clone)]
 pub(super) enum Does {
     Nothing,

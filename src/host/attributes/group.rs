@@ -1,4 +1,4 @@
-//! Tells for which communicator an attribute was created. Open MPI copies attributes in `MPI_Comm_create_group` as
+//! Determines for which communicator an attribute was created. Open MPI copies attributes in `MPI_Comm_create_group` as
 //! well, to communicators of other processes or of the same in another order.
 
 use std::ffi::{c_int, c_void};

@@ -87,7 +87,7 @@ impl Private {
     ///
     /// # Errors
     ///
-    /// The host's.
+    /// The host's error.
     pub(in crate::host) fn of_world(comm: &HostComm) -> Result<Option<Self>> {
         lifetime::calls_at_the_end(forget_of_world);
         OF_WORLD.next(comm)

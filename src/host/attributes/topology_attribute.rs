@@ -95,7 +95,7 @@ impl TopologyAttribute {
     /// If it [is created late](makes_late), the first call is collective over `comm`.
     #[inline]
     pub(crate) fn private(&self, comm: MPI_Comm) -> Option<&Private> {
-        // Hosts that create it late do not say of an error whether all processes have it.
+        // Hosts that create it late do not report whether an error occurs on all processes.
         let make = || HostComm(comm).private().unwrap_or(None).map(Private::of_one);
         // Only one thread of a process may be in a collective call on a communicator.
         self.private.get_or_init(make).as_ref()
@@ -144,12 +144,12 @@ impl TopologyAttribute {
         kept.downcast_ref().expect("one type is kept")
     }
 
-    /// The private communicator of a topology on `comm`, which is made on the communicator of this one with the ranks that
-    /// processes have there; `None` if the host has no room for it. Collective over that communicator.
+    /// The private communicator of a topology on `comm`, created on the communicator that carries this, with the ranks
+    /// that processes have there; `None` if the host has no room for it. Collective over that communicator.
     ///
     /// # Errors
     ///
-    /// The host's.
+    /// The host's error.
     pub(in crate::host) fn private_of_next(&self, comm: &HostComm) -> Result<Option<Private>> {
         self.of_next.next(comm)
     }

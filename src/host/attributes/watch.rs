@@ -1,4 +1,4 @@
-//! Says once if the program goes on with its old ranks on a reordered grid.
+//! Warns once if the program keeps using its old ranks on a reordered grid.
 
 use std::env;
 use std::ffi::c_int;
@@ -31,7 +31,7 @@ impl Watch {
         self.0.load(Ordering::Relaxed) != NOBODY
     }
 
-    /// Takes notice that the program asks for the coordinates of a rank; only the first counts.
+    /// Notes that the program asks for the coordinates of a rank; only the first query counts.
     pub(crate) fn notice(&self, rank: c_int) {
         static SAID: Once = Once::new();
         if self.0.swap(NOBODY, Ordering::Relaxed) != rank {

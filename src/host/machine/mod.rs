@@ -80,7 +80,7 @@ pub(super) fn knowledge(comm: &HostComm) -> MachineKnowledge {
 }
 
 /// The layout of a communicator, gathered from all its processes and cached, on rank 0; `None` elsewhere, and if the
-/// host cannot tell. Collective.
+/// host does not know it. Collective.
 pub(super) fn gather(comm: &HostComm) -> Result<Option<Machine>> {
     let Some(place) = ProcessLocation::of_this_process(comm)? else { return Ok(None) };
     let places = comm.gather_alike(&place.words())?;
@@ -111,7 +111,7 @@ pub(super) fn take_notes() -> Vec<String> {
 
 /// The facts that a process reports about itself.
 struct ProcessLocation {
-    /// The number of its node; `None` if the host failed to tell.
+    /// The number of its node; `None` if the host failed to report it.
     node: Option<u64>,
     /// Its domains below the node.
     domains: [c_int; domain::WORDS],
@@ -131,7 +131,7 @@ const ADDRESS: usize = 4 + domain::WORDS;
 const NOWHERE: c_int = -1;
 
 impl ProcessLocation {
-    /// The location of this process; `None` if the host cannot tell, on any process. Collective.
+    /// The location of this process; `None` if the host does not know it, on any process. Collective.
     fn of_this_process(comm: &HostComm) -> Result<Option<Self>> {
         let mut node = 0;
         // SAFETY: a place for the number.
@@ -314,8 +314,8 @@ pub(super) fn is_active() -> bool {
 /// compares all pairs. For more, it is faster to ask the processes themselves.
 const MOST_STEPS: i64 = 1 << 30;
 
-/// The rank in `MPI_COMM_WORLD` of every process of a communicator, or `None` if a process is not in it or the
-/// host cannot tell.
+/// The rank in `MPI_COMM_WORLD` of every process of a communicator, or `None` if a process is not in it or the host
+/// does not know.
 pub(super) fn ranks_in_world(comm: &HostComm) -> Result<Option<Vec<c_int>>> {
     let size = comm.size()?;
     if i64::from(size) * i64::from(HostComm::world().size()?) > MOST_STEPS {

@@ -151,7 +151,7 @@ unsafe extern "C" fn deleted(
     // SAFETY: `value` comes from `release`.
     let needed = unsafe { Box::from_raw(value.cast::<GuardedArguments>()) };
     // Open MPI still writes to the entry of this datatype after this callback, so these arrays are freed when the next
-    // ones come, or with the thread.
+    // ones arrive, or when the thread ends.
     let _ = PARKED.try_with(|parked| parked.set(Some(needed.datatypes)));
     // It no longer uses the rest.
     sys::CG_SUCCESS

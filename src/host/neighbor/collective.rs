@@ -15,7 +15,7 @@ fn is_by_host(of: &Neighborhood<'_>) -> bool {
     of.attached.host_graph && by_host()
 }
 
-/// Runs a collective, or makes a request for it. Collective.
+/// Runs a collective, or creates a request for it. Collective.
 pub(crate) fn run(
     of: &Neighborhood<'_>,
     operation: Operation,
@@ -40,7 +40,7 @@ pub(crate) fn run(
     }
 }
 
-/// Makes the request of a collective by the route of the communicator. Collective; waits for no other process.
+/// Creates the request of a collective by the route of the communicator. Collective; waits for no other process.
 fn start(
     of: &Neighborhood<'_>,
     send: &Side<impl Fn(usize) -> Block>,

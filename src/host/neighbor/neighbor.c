@@ -66,12 +66,12 @@ int cg_comm_split_quietly(MPI_Comm comm, MPI_Comm *made)
 
 int cg_all_lack_room(int code)
 {
-    /* MPICH ends a text that is too long one byte behind its room. */
+    /* MPICH terminates a text that is too long one byte past its buffer. */
     char text[MPI_MAX_ERROR_STRING + 1] = "";
     int length;
     if (!PMPI_Error_string || PMPI_Error_string(code, text, &length) != MPI_SUCCESS)
         return 1;
-    /* MPICH counts communicators together, and says where an error comes from. */
+    /* MPICH counts communicators together, and reports where an error comes from. */
     return !strstr(text, "error stack") || strstr(text, "Too many communicators");
 }
 
@@ -230,7 +230,7 @@ int cg_hold(MPI_Comm comm, MPI_Request *request)
 {
     if (!PMPI_Recv_init || !PMPI_Request_free)
         return CG_ABSENT;
-    /* Not from MPI_PROC_NULL: Open MPI does not hold the communicator then. */
+    /* The source is not MPI_PROC_NULL: Open MPI would not hold the communicator then. */
     return PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, 0, comm, request);
 }
 

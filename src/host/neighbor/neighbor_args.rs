@@ -93,8 +93,7 @@ impl Arrays {
     }
 }
 
-/// The arguments of a communicator's last call, for the next: used again if that has the same blocks, otherwise
-/// refilled.
+/// The arguments of a communicator's last call: reused if the next call has the same blocks, otherwise refilled.
 #[derive(Default)]
 pub(super) struct ArgumentPool(Mutex<Option<Box<Arguments>>>);
 

@@ -25,7 +25,7 @@ use crate::host::family::is_smpi;
 use crate::host::sys::{self, MPI_Datatype, MPI_Request};
 use crate::host::{Error, HostComm, Result};
 
-/// Makes the request of a collective. Collective; waits for no other process.
+/// Creates the request of a collective. Collective; waits for no other process.
 pub(super) fn start(
     of: &Neighborhood<'_>,
     send: &Side<impl Fn(usize) -> Block>,
@@ -57,7 +57,7 @@ pub(super) fn start(
     Ok(request)
 }
 
-/// Makes the request of an all-to-all, with or without the process's blocks to itself.
+/// Creates the request of an all-to-all, with or without the process's blocks to itself.
 fn all_to_all(
     of: &Neighborhood<'_>,
     send: &Side<impl Fn(usize) -> Block>,

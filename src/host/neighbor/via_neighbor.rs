@@ -71,7 +71,7 @@ pub(super) fn is_right() -> bool {
 ///
 /// # Errors
 ///
-/// The host's on this process alone.
+/// The host's error on this process alone.
 pub(in crate::host) fn declare(
     comm: &mut HostComm,
     topology: &Topology,
@@ -107,7 +107,7 @@ pub(super) fn is_known(comm: MPI_Comm) -> bool {
         .is_some_and(|host| unsafe { sys::cg_has_graph(&raw const host.0, comm) } != 0)
 }
 
-/// Makes the request of a collective on a communicator whose neighbors the host [knows](is_known). Collective; waits
+/// Creates the request of a collective on a communicator whose neighbors the host [knows](is_known). Collective; waits
 /// for no other process.
 pub(super) fn start(
     of: &Neighborhood<'_>,

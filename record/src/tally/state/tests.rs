@@ -43,14 +43,14 @@ fn counts_are_written_once_and_by_rank() {
         Line::Got { from: 2, count: count(1, 3) },
     ];
     assert_eq!(lines(&mut tally), expected);
-    // A later part has what came later.
+    // A later part has the later counts.
     assert!(lines(&mut tally).is_empty());
     tally.add(far, fetched(4));
     assert_eq!(lines(&mut tally), [Line::Got { from: 7, count: count(1, 4) }]);
 }
 
 #[test]
-fn a_grid_is_in_one_part() {
+fn a_grid_is_written_in_one_part_only() {
     let mut tally = Tally::new();
     let grid = |side| Grid {
         function: "MPI_Cart_create".into(),
@@ -129,7 +129,7 @@ fn persistent_requests_are_kept_until_they_are_freed() {
 }
 
 #[test]
-fn tables_of_freed_communicators_are_empty_and_used_again() {
+fn tables_of_freed_communicators_are_emptied_and_reused() {
     let mut tally = Tally::new();
     let [one, other] = [100, 200].map(|handle| tally.tables.of(handle));
     assert!(one != other && tally.tables.of(100) == one);
