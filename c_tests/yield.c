@@ -1,13 +1,13 @@
-/* Preloaded by the tests for MPIs whose processes spin or yield while they wait: an idle process sleeps, at first for the
- * shortest possible time, after a while for a part of the time that it has waited. With sched_yield alone, waiting
- * processes took turns with each other, and on Linux 6.18 with two processors and some tens of processes, nothing else ran
- * for 114 seconds. */
+/* Preloaded by the tests for MPIs whose processes spin or yield while they wait: an idle process sleeps, at first for
+ * the shortest possible time, after a while for a part of the time that it has waited. With sched_yield alone, waiting
+ * processes took turns, and on Linux 6.18 with two processors and some tens of processes, nothing else ran for 114
+ * seconds. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Nanoseconds. A look for messages that takes longer than LOOK has probably found one. */
+/* Nanoseconds. A check for messages that takes longer than LOOK has probably found one. */
 enum { LOOK = 4000, SOON = 1000000, LONGEST = 5000000, SECOND = 1000000000 };
 
 static long long now(void)

@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* While a job starts or ends, a process of MPICH 4.0 spins without any call until all processes of its node
- * arrive. With more processes than processors this takes most of a start. So from a barrier of the launcher to the
+/* While a job starts or ends, a process of MPICH 4.0 spins without any call until all processes of its node arrive.
+ * With more processes than processors, this spinning takes most of the start. So from a barrier of the launcher to the
  * next call of UCX, a signal interrupts the process every 100 microseconds, and the process sleeps. */
 enum { PERIOD = 100000 };
 static timer_t timer;

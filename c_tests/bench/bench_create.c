@@ -1,4 +1,4 @@
-/* The cost of making and freeing communicators, of the host and of Cartograph in turn; see bench.h.
+/* The cost of creating and freeing communicators, alternately by the host and by Cartograph; see bench.h.
  *
  *   bench_create time     microseconds for one of each kind, of the slowest rank, medians; then the parts
  *                         that Cartograph's constructors consist of, which are all the host's

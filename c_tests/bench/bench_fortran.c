@@ -49,7 +49,7 @@ void bench_start(void)
     started = bench_now();
 }
 
-/* Nanoseconds per call since then; a dump under callgrind. */
+/* Nanoseconds per call since bench_start; a dump under callgrind. */
 double bench_stop(const char *name, int of, int calls)
 {
     const double took = 1e9 * (bench_now() - started) / calls;

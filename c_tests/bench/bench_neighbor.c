@@ -1,4 +1,4 @@
-/* Neighborhood collectives of the host and of Cartograph, side by side in one run. PATTERNS in the environment
+/* Neighborhood collectives of the host and of Cartograph, timed alternately in one run. PATTERNS in the environment
  * selects from 2d, 3d, torus6 and dist26, and SIZES the bytes of a block.
  *
  * Both are timed alternately in many short batches; a figure is the minimum over the batches of the slowest rank,

@@ -1,10 +1,11 @@
-/* Several blocks from one process to another, as a blocking neighborhood collective has them where a process is a
- * neighbor more than once: a message each, one message of a datatype that is there, and of one that is made for the
- * call. The host alone, without Cartograph; pairs of processes exchange at once.
+/* Several blocks from one process to another, as in a blocking neighborhood collective where a process is a neighbor
+ * more than once: one message per block, one message of an existing datatype, and one message of a datatype created for
+ * the call. The host alone, without Cartograph; pairs of processes exchange at once.
  *
- * One line: processes, blocks, bytes of a block, and microseconds of a call each way, the median of batches in turn
- * and after it the least. Two blocks occur in a periodic ring of two processes, where they cross; eighteen among the 26
- * neighbors in a torus of two processes: nine, a gap for the block to the process itself, and nine. */
+ * One line: processes, blocks, bytes of a block, and for each variant the microseconds of a call: the median of
+ * interleaved batches, then the minimum. Two blocks occur in a periodic ring of two processes, where they cross.
+ * Eighteen blocks occur among the 26 neighbors in a torus of two processes: nine, a gap for the block to the process
+ * itself, and nine. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

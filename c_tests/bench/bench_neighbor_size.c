@@ -1,10 +1,10 @@
-/* The cost of a nonblocking neighborhood collective in Cartograph alone, on communicators of any size:
- * one process, which simulates communicators of any size and collectives of the host that return at once
- * (bench_neighbor_stub.c). Run it with Cartograph preloaded, and CARTOGRAPH_NEIGHBOR for either way.
+/* The cost of a nonblocking neighborhood collective in Cartograph alone: one process simulates communicators of any
+ * size, and collectives of the host that return at once (bench_neighbor_stub.c). Run it with Cartograph preloaded, and
+ * with each value of CARTOGRAPH_NEIGHBOR.
  *
- * One line a size: processes, microseconds of a call with a layout of blocks that is known, of one with
- * a new layout, the same where both neighbors in one dimension are one process, the bytes that stay with the
- * communicator for one more layout, and the bytes that remain for its neighbors and two layouts. */
+ * One line per size: processes; microseconds of a call with a known layout of blocks, and with a new layout; the same
+ * where both neighbors in one dimension are one process; the bytes that each further layout adds to the communicator;
+ * and the bytes for its neighbors and two layouts. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>

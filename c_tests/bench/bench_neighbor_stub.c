@@ -1,6 +1,6 @@
-/* A host's functions that see communicators as large as bench_neighbor_size.c says, and nonblocking collectives that
- * return at once. As a library of its own: Cartograph asks for the host's neighborhood collectives in the library that
- * PMPI_Waitall is in. What this process does with itself alone, by which Cartograph tries the host, goes on to the host. */
+/* Functions of a host: communicators have the size that bench_neighbor_size.c sets, and nonblocking collectives return
+ * at once. A separate library: Cartograph looks up the host's neighborhood collectives in the library that contains
+ * PMPI_Waitall. Calls on this process alone, by which Cartograph tests the host, are passed on to the host. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* Local queries and MPI_Dims_create of the host and of Cartograph, in turn; see bench.h. On one process.
+/* Local queries and MPI_Dims_create, alternately by the host and by Cartograph; see bench.h. Runs on one process.
  *
  *   bench_queries time           nanoseconds a call, medians
  *   bench_queries count          instructions a call, under callgrind: a dump for each case and side
@@ -139,7 +139,7 @@ static void one_dims(const struct chapter *side, int of, int calls)
     }
 }
 
-/* A call for each number of processes up to 20,000. */
+/* One call for each number of processes up to 20,000. */
 static void all_dims(const struct chapter *side, int of, int calls)
 {
     (void)of;

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     for (int d = 0; d < ndims; d++) {
         MPI_Cart_shift(grid, d, 1, &neighbors[2 * d], &neighbors[2 * d + 1]);
         for (int up = 0; up < 2; up++) {
-            /* By coordinates instead of Cart_shift, which is thereby checked too. */
+            /* Uses coordinates instead of Cart_shift, which checks Cart_shift too. */
             int beside[MOST_DIMS];
             memcpy(beside, coords, sizeof beside);
             beside[d] += up ? 1 : -1;

@@ -1,6 +1,6 @@
 /* Wrong calls. Under Cartograph each returns on every rank with the right error class, through the error handler of its
  * communicator, with a text that names the fault, and changes nothing. Calls that work on every host also succeed under
- * Cartograph, unless CARTOGRAPH_CHECK names the rule that they break.
+ * Cartograph, unless CARTOGRAPH_CHECK names the rule that they violate.
  *
  * errors           runs all cases, and checks them
  * errors CASE      runs one case, and prints its outcome in one line

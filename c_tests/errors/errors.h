@@ -3,8 +3,8 @@
  *     WRONG(PLAIN, MPI_ERR_ARG, "Cart_create, dims {-1}", "dims[0] is -1")
  *         code = MPI_Cart_create(comm, 1, (int[]){ -1 }, no, 0, &made);
  *
- * A case is named by its call, which begins with the name of the function. Results go to `result` and `made`,
- * which must stay untouched. */
+ * A case is named by its call, which begins with the name of the function. Calls write to `result` and `made`, which
+ * must stay untouched. */
 #ifndef CARTOGRAPH_ERRORS_H
 #define CARTOGRAPH_ERRORS_H
 

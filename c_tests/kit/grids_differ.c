@@ -1,6 +1,5 @@
-/* Ranks pass different sizes of a grid, which must be identical on all (MPI 5.0, 8.4): each gets an error; they
- * neither hang nor create two grids in one. The standard requires no error.
- * mpiexec -n 4 ./grids_differ */
+/* Ranks pass different sizes of a grid, which must be identical on all (MPI 5.0, 8.4): each rank gets an error; the
+ * ranks neither hang nor create two grids in one. The standard requires no error. mpiexec -n 4 ./grids_differ */
 #include "tap.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,5 @@
-! Blocks pair by direction on periodic dimensions of one or two processes (MPI 5.0, 8.7), by Fortran's names, and LOGICAL is
-! what Fortran says it is (MPI_Cart_get).
-! mpiexec -n 2 ./periodic_fortran
+! Blocks pair by direction in periodic dimensions of one or two processes (MPI 5.0, 8.7), with Fortran names, and
+! MPI_Cart_get returns valid LOGICAL values. mpiexec -n 2 ./periodic_fortran
 program periodic_fortran
     use mpi
     implicit none

@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh [PROGRAM...]: compiles programs of the kit and runs them under the MPI that these variables name. What is not right
-# is printed, and a verdict for each: right, wrong, crash (no plan was printed), or no end in $SECONDS_EACH seconds.
-# PRELOAD is a library to have in front of the MPI.
+# run.sh [PROGRAM...]: compiles programs of the kit and runs them under the MPI that these variables select. Prints
+# failed points, and a verdict for each program: right, wrong, crash (no plan was printed), or no end in $SECONDS_EACH
+# seconds. PRELOAD is a library to load before the MPI.
 cd "$(dirname "$0")" || exit 2
 : "${MPICC=mpicc}" "${MPIFC=mpifort}" "${MPIEXEC=mpiexec -n}" "${SECONDS_EACH=30}" "${PRELOAD=}" "${OUT=out}"
 mkdir -p "$OUT"

@@ -61,7 +61,7 @@ static void add(int *list, int *length, int neighbor)
     list[(*length)++] = neighbor;
 }
 
-/* Grids of 1 to 3 dimensions, rings as a graph and as distributed graphs, each of another size. */
+/* Grids of 1 to 3 dimensions, rings as graphs and as distributed graphs, each of a different size. */
 static struct shape shape_of(const struct self *self)
 {
     struct shape shape = { .topology = MPI_CART };

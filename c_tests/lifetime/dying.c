@@ -1,6 +1,6 @@
-/* Preloaded: kills a process at one of its calls that change files. DYING_IN is the prefix of their paths,
- * DYING_AT the number of the call, which is not made; of a write, half is made. DYING names a file with the number
- * of another process to kill instead. */
+/* Preloaded: kills a process at one of its calls that change files. DYING_IN is the prefix of their paths, DYING_AT the
+ * number of the call, which is not made; a write is half made. DYING names a file with the number of another process to
+ * kill instead. */
 #define _GNU_SOURCE
 #include "interposed.h"
 #include <signal.h>

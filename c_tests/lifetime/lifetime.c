@@ -121,7 +121,7 @@ static void edges_that_do_not_match(int round)
     HOLDS(class_of(code) == MPI_ERR_ARG && comm == MPI_COMM_NULL);
 }
 
-/* The host's calls for a topology communicator, without a topology. */
+/* The same calls of the host as for a communicator with a topology, but without the topology. */
 static void host_alone(int round)
 {
     MPI_Comm comm, dup;
@@ -180,14 +180,14 @@ int main(int argc, char **argv)
     begin(&argc, &argv);
     dims[0] = world_size, dims[1] = 1;
     HOLDS(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid) == MPI_SUCCESS);
-    /* The host may leak by itself; that is not counted. */
+    /* The host itself may leak; its leak is not counted. */
     own = growth("the host alone", rounds, 1, nothing);
     if (own < 0)
         own = 0;
     more[0] = least_growth("grids", rounds, 1, carts, own + noise);
     more[1] = least_growth("all kinds", rounds, 5, kinds, own + noise);
     more[2] = least_growth("faults", rounds / 10 * 6, 3, faults, own + noise);
-    /* With a few rounds, as for valgrind, memory that is reused is still being allocated. */
+    /* With few rounds, as under valgrind, reusable memory is still being allocated. */
     for (int i = 0; i < 3 && rounds >= 5000; i++)
         HOLDS(more[i] <= own + noise);
     MPI_Comm_free(&grid);

@@ -7,7 +7,7 @@
 
 static int set_on_world;
 
-/* In place of the MPI's. */
+/* Replaces the MPI's function. */
 int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void *value)
 {
     int (*next)(MPI_Comm, int, void *) = (int (*)(MPI_Comm, int, void *))dlsym(RTLD_NEXT, "PMPI_Comm_set_attr");
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     grid(other, 1);
     MPI_Comm_free(&other);
     CHECK(set_on_world == 0);
-    /* The function above is called. */
+    /* Checks that the function above is called. */
     CHECK(PMPI_Comm_set_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID, NULL) != MPI_SUCCESS && set_on_world == 1);
     return finish();
 }

@@ -1,5 +1,5 @@
 /* Sessions that end before their communicators are freed. Each letter of the argument is a part of the run: s, a
- * session; w, MPI_Init to MPI_Finalize; o, a session that stays open to the end and keeps the host running.
+ * session; w, MPI_Init to MPI_Finalize; o, a session that stays open until the end and keeps the host running.
  * Otherwise the host ends with each part and starts again with the next, where handles, keys and error codes are
  * reused. Nothing is checked on hosts without sessions. */
 #include "../check.h"

@@ -300,7 +300,7 @@ int mini_hostile_end(int code)
         again = code != MPI_SUCCESS;
         if (again && class != MPI_ERR_NO_MEM && class != MPI_ERR_UNSUPPORTED_OPERATION)
             fault("the class is %d", class);
-        /* The host may raise an error without a communicator beside one that the program expects. */
+        /* The host may raise an error without a communicator in addition to one that the program expects. */
         if (told > 1 || told_others > of_no_communicator || (again && told + told_others == 0) || (!again && told))
             fault("the code is %d, the handler is called %d times, others %d times", code, told, told_others);
     }

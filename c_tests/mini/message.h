@@ -25,7 +25,7 @@ struct MPI_ABI_Request {
     struct mini_comm *comm;
     struct mini_envelope envelope;
     struct MPI_ABI_Request *next;
-    /* Of a send: the destination, the bytes, and how many are sent; `packed` if they are a copy. */
+    /* Of a send: the destination, the bytes, and how many are sent; `packed` if the bytes are a copy. */
     int to;
     const unsigned char *bytes;
     unsigned char *packed;

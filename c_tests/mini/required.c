@@ -1,5 +1,5 @@
-/* The chapter on a host with the required functions only. This program calls nothing of the host except MPI_Init
- * and MPI_Finalize. On any number of processes. */
+/* The chapter on a host with the required functions only. This program calls nothing of the host except MPI_Init and
+ * MPI_Finalize. Runs on any number of processes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Bytes between processes, through shared memory that their launcher created. A process makes progress only in its
+/* Bytes between processes, through shared memory that their launcher created. A process makes progress only in its own
  * calls, one at a time. */
 #ifndef MINI_SHM_H
 #define MINI_SHM_H

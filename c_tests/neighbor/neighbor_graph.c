@@ -243,7 +243,7 @@ int main(int argc, char **argv)
         way = argv[1];
     if (!strcmp(way, "differ") && world_rank == 1)
         setenv("CARTOGRAPH_NEIGHBOR", "alltoall", 1);
-    /* First, since the library tries the host once. */
+    /* This test comes first, since the library tests the host only once. */
     attributes();
     rows();
     graphs();

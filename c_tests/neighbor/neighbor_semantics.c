@@ -1,5 +1,5 @@
-/* Guarantees of neighborhood collectives besides their data: nonblocking collectives do not wait, any number may
- * be pending, and an error calls the handler of the communicator once. */
+/* Guarantees of neighborhood collectives other than their data: nonblocking collectives do not wait, any number may be
+ * pending, and an error calls the handler of the communicator once. */
 #include "neighbor_calls.h"
 
 /* A ring as a grid or as a graph, or a torus in whose second dimension each process is its own neighbor on both
@@ -99,8 +99,8 @@ static void again_and_again(enum kind kind)
 }
 #endif
 
-/* Many requests at once, with blocking collectives in between, completed in some order. The communicator or the
- * types may be freed before, but not both, in which Open MPI 4.1.4 fails. */
+/* Many requests at once, with blocking collectives in between, completed in some order. The communicator or the types
+ * may be freed before completion, but not both: Open MPI 4.1.4 fails if both are. */
 static void many_at_once(enum kind kind, int free_first, int any)
 {
     enum { MANY = 50 };
@@ -251,7 +251,7 @@ static void errors(enum kind kind)
                MPI_Neighbor_alltoallv(sent, wrong, at, MPI_INT, got, ones, at, MPI_INT, comm));
         CHECK(got[0] == -1 && got[1] == -1);
     }
-    /* Without a communicator, the error is raised on MPI_COMM_SELF. */
+    /* Without a communicator, an error is raised on MPI_COMM_SELF. */
     MPI_Errhandler others;
     MPI_Comm_get_errhandler(MPI_COMM_SELF, &others);
     CHECK(class_of(MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, MPI_COMM_NULL)) ==

@@ -1,5 +1,5 @@
-/* Calls on a stack of the program's own, as that of a coroutine, between two pages that cannot be read. Its first function
- * has no caller, so the memory above its stack is unknown. */
+/* Calls on a stack of the program's own, like a coroutine's, between two inaccessible pages. Its first function has no
+ * caller, so the memory above its stack is unknown. */
 #include "../check.h"
 
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ static void grid(int ndims, const int *dims)
             CHECK(MPI_Ineighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, comm, &request) == MPI_SUCCESS);
             CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
         }
-        /* By the standard: the block from one side is the one that was sent to the other. */
+        /* By the standard, the block from one side is the block that was sent to the other side. */
         for (int i = 0; i < ndims; i++) {
             CHECK(MPI_Cart_shift(comm, i, 1, &sources[i], &destinations[i]) == MPI_SUCCESS);
             CHECK(got[2 * i] == 10 * sources[i] + 2 * i + 1);
@@ -53,8 +53,8 @@ static void end(void)
     swapcontext(&coroutine, &program);
 }
 
-/* Calls `grids` at the end of the stack. Its return address is that of `end`, of which no caller is known: its place
- * would be in the page behind. */
+/* Calls `grids` at the end of the stack. Its return address is that of `end`, which has no known caller: the caller's
+ * frame would be in the inaccessible page. */
 __attribute__((noinline)) static void start(void)
 {
 #if defined(__x86_64__)

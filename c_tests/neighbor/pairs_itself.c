@@ -1,5 +1,6 @@
-/* A program that corrects the pairing of its MPI in functions by which Cartograph recognizes it: it gets the blocks of the
- * bare MPI without a setting. With the argument "blind", the last rank cannot open a file while it creates grids. */
+/* A program that corrects the pairing of its MPI, in functions by which Cartograph recognizes such programs: the
+ * program gets the blocks of the bare MPI without a setting. With the argument "blind", the last rank cannot open a
+ * file while it creates grids. */
 #include "../check.h"
 
 #include <sys/resource.h>

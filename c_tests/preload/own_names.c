@@ -1,5 +1,5 @@
-/* A module with its own C functions whose names are Fortran procedures of compilers without an underscore, like
- * R's Rmpi. The module must still call these functions, and its MPI calls must reach Cartograph. */
+/* A module with its own C functions whose names are Fortran procedures of compilers without an underscore, like R's
+ * Rmpi. The module must still call its own functions, and its MPI calls must reach Cartograph. */
 #define answers of_plugin
 #include "plugin.c"
 #undef answers

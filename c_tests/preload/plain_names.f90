@@ -1,4 +1,5 @@
-! Says whose the answers are, which the words of an error tell; for a compiler that adds no underscore to names.
+! Reports whether Cartograph or the host answers, by the text of an error; for a compiler that adds no underscore to
+! names.
 program plain_names
     implicit none
     include 'mpif.h'

@@ -1,5 +1,5 @@
-/* Loads modules (plugin.c) and calls them, step by step as the arguments say, and tells what happens. With
- * LINKED the module is part of the program.
+/* Loads modules (plugin.c) and calls them, step by step as the arguments direct, and prints the results. With LINKED
+ * the module is part of the program.
  *
  *   load FILE     loads it for itself         global FILE  loads it for everybody
  *   call FILE     whose its answers are       finish FILE  its MPI ends        start FILE  and starts

@@ -1,8 +1,8 @@
-/* Each process exchanges messages with the process half the job away, or with `near` the next one; if that is on another
- * node, the exchange takes longer, like on a network. With `columns`, it does so with its neighbors in the columns of a
- * grid. pairs [CODE [input|wait|near|columns|cpus]]: prints the number of processes with partners on other nodes, and the
- * first line of its input, or with `cpus` the node and the CPUs of each process; exits with CODE. Compiled with DEVICES, the
- * name of a library (cuda.c), it uses one of two devices by its rank. */
+/* Each process exchanges messages with the process half the job away, or with `near` the next one; if the partner is on
+ * another node, the exchange takes longer, like on a network. With `columns`, each process exchanges with its neighbors
+ * in the columns of a grid. pairs [CODE [input|wait|near|columns|cpus]]: prints the number of processes with partners
+ * on other nodes, and the first line of its input, or with `cpus` the node and the CPUs of each process; exits with
+ * CODE. Compiled with DEVICES, the name of a library (cuda.c), it uses one of two devices by its rank. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -18,7 +18,8 @@ enum { STEPS = 50, BYTES = 1 << 20 };
 
 static char out[BYTES], in[BYTES];
 
-/* Exchanges messages in the columns of a grid; those between nodes are late. Returns whether this process has one. */
+/* Exchanges messages in the columns of a grid; those between nodes are late. Returns whether this process has such a
+ * message. */
 static int columns(const char *own)
 {
     MPI_Comm grid;
@@ -80,7 +81,7 @@ static void cpus(const char *own, int rank, int size)
 }
 
 #ifdef DEVICES
-/* As CUDA's runtime does, which is part of programs: the library is not global. A device of odd ranks is used by another
+/* Like CUDA's runtime, which is part of programs: the library is not global. A device of odd ranks is used by another
  * thread. */
 static void use_device(int rank)
 {

@@ -1,5 +1,5 @@
-/* Sends small messages to the right without a break: record_busy SECONDS PAUSE, where PAUSE is the microseconds of
- * work before each. Prints their number. */
+/* Sends small messages to the right without a break: record_busy SECONDS PAUSE, where PAUSE is the microseconds of work
+ * before each. Prints the number of messages. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-! Sends messages by Fortran's names and prints what the recorder must have counted, as record.c does. MODULE says
-! how the program knows MPI: 0 mpif.h, 1 the module mpi, 2 mpi_f08.
+! Sends messages by Fortran's names and prints the expected recording, like record.c. MODULE selects the interface to
+! MPI: 0 mpif.h, 1 the module mpi, 2 mpi_f08.
 program record
 #if MODULE == 1
   use mpi
@@ -44,7 +44,7 @@ program record
   call MPI_Recv(in, 64, MPI_INTEGER, last, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
   call MPI_Wait(requests(1), MPI_STATUS_IGNORE, ierror)
 
-  ! The opposite order of ranks: the one before is the next.
+  ! The order of ranks is reversed: the previous process is the next rank.
   call MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, turned, ierror)
   i = size - 1 - rank
   call MPI_Sendrecv(out, 3, MPI_INTEGER, mod(i + 1, size), tag, in, 64, MPI_INTEGER, &

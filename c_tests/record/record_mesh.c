@@ -1,6 +1,6 @@
-/* Each process of a grid of two columns sends to the next one of its row and of its column, in one communicator for each
- * row and each column: record_mesh ROW COLUMN, the bytes of a message along each. In a square grid, turning it changes
- * partners but no sum. */
+/* Each process of a grid of two columns sends to the next one of its row and of its column, in one communicator for
+ * each row and each column: record_mesh ROW COLUMN, the bytes of a message along each. Turning a square grid changes
+ * the partners, but no sum. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     out = calloc(1 << 20, 1);
     in = malloc(1 << 20);
     for (int step = 0; step < STEPS; step++) {
-        /* Handles are used again. */
+        /* Handles are reused. */
         MPI_Comm_split(MPI_COMM_WORLD, rank / COLUMNS, rank, &row);
         exchange(row, out, in, row_bytes);
         MPI_Comm_free(&row);

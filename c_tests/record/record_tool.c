@@ -17,7 +17,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     return PMPI_Isend(buf, count, datatype, dest, tag, comm, request);
 }
 
-/* A tool may send with another function than the program. */
+/* A tool may send with a different function than the program. */
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     MPI_Request request;

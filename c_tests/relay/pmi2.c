@@ -1,5 +1,5 @@
-/* A program of Slurm's libpmi2. Rank 0 prints which ranks are on a node, by the launcher's mapping; each checks that the
- * names of nodes, the attributes of its node and the environment agree with it. */
+/* A program that uses Slurm's libpmi2. Rank 0 prints which ranks share a node, from the launcher's mapping; each rank
+ * checks that the names of nodes, the attributes of its node and the environment agree with the mapping. */
 #include <slurm/pmi2.h>
 #include <stdio.h>
 #include <stdlib.h>

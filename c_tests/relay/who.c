@@ -1,5 +1,5 @@
-/* Prints which ranks share memory, and ends in several ways: under a relay, a program must not differ from one whose
- * launcher gave it these ranks. */
+/* Prints which ranks share memory, and ends in several ways: a program under a relay must behave like one whose
+ * launcher assigned these ranks. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static int rank, size;
 
-/* The ranks that share memory with this one, by the MPI and through a shared window. */
+/* The ranks that share memory with this rank, according to the MPI and to a shared window. */
 static void shared(int *theirs, int *count)
 {
     MPI_Comm node;
@@ -37,7 +37,7 @@ static void shared(int *theirs, int *count)
     MPI_Comm_free(&node);
 }
 
-/* Each rank sends a number to each. */
+/* Each rank sends a number to each rank. */
 static void messages(void)
 {
     int i, got;

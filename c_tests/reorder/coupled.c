@@ -1,8 +1,8 @@
-/* One of two programs of one job, of which not all processes may have the library, or be seen by it when
- * they start: what the program sends itself must arrive, from its first collective on MPI_COMM_WORLD on,
- * and each program must have its own grid. The other may be c_tests/fortran/reorder/coupled.f90.
+/* One of two programs of one job. Some processes may lack the library, or load it only later: messages of the program
+ * must arrive, from its first collective on MPI_COMM_WORLD on, and each program must have its own grid. The other
+ * program may be c_tests/fortran/reorder/coupled.f90.
  *
- * coupled.c NUMBER [pmpi]: the number of the program, and whether it starts by PMPI_Init. */
+ * coupled.c NUMBER [pmpi]: the number of the program, and whether it starts with PMPI_Init. */
 #include "../check.h"
 
 int main(int argc, char **argv)

@@ -1,6 +1,7 @@
-/* A grid that is made from a grid, whose data is in place: as in EPOCH, and of what comes from a grid.
+/* A grid created from a grid whose data is already distributed, as in EPOCH, and grids created from communicators
+ * derived from a grid.
  *
- * grid_of_grid.c stays|moves: whether processes keep their ranks in the second. */
+ * grid_of_grid.c stays|moves: whether processes keep their ranks in the second grid. */
 #include "../check.h"
 
 static int rank_in(MPI_Comm comm)
@@ -10,7 +11,7 @@ static int rank_in(MPI_Comm comm)
     return rank;
 }
 
-/* Makes a grid of two dimensions on `comm`; counts the processes that it moves. */
+/* Creates a grid of two dimensions on `comm`; returns the number of processes that changed ranks. */
 static int moved_by(MPI_Comm comm, const int *dims, MPI_Comm *grid)
 {
     int periods[2] = { 1, 1 }, own, all, mapped = -1;
@@ -22,7 +23,7 @@ static int moved_by(MPI_Comm comm, const int *dims, MPI_Comm *grid)
     return all;
 }
 
-/* EPOCH's balance: a process looks for its place in the second grid by its coordinates in the first. */
+/* EPOCH's load balancing: a process looks for its place in the second grid by its coordinates in the first. */
 static int finds_itself(MPI_Comm first, MPI_Comm second)
 {
     int coords[2], dims[2], periods[2], by_first, own, all;
@@ -44,19 +45,19 @@ int main(int argc, char **argv)
     MPI_Comm first, second, copy, ranks, created, part, moved;
     MPI_Group group;
 
-    /* The first grid is kept where it is not known that its faces are alike, so the second would move. */
+    /* Unless weights are known to be equal, the first grid keeps its ranks, so the second would move. */
     moved_by(MPI_COMM_WORLD, square, &first);
     CHECK((moved_by(first, row, &second) == 0) == stays);
     CHECK(finds_itself(first, second) == stays);
     MPI_Comm_free(&second);
-    /* Its duplicates. */
+    /* Duplicates of the first grid. */
     MPI_Comm_dup(first, &copy);
     CHECK((moved_by(copy, row, &second) == 0) == stays);
     MPI_Comm_free(&second);
     MPI_Comm_free(&copy);
     MPI_Comm_free(&first);
 
-    /* A reordered grid, and communicators with its processes in its order. */
+    /* A reordered grid, and communicators of the same processes in the same order. */
     CHECK(moved_by(MPI_COMM_WORLD, row, &moved) > 0);
     MPI_Comm_split(moved, 0, rank_in(moved), &ranks);
     MPI_Comm_group(moved, &group);
@@ -69,7 +70,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&second);
         MPI_Comm_free(&on[i]);
     }
-    /* Parts of it, in an order of their own in which their processes are on nodes round-robin. */
+    /* Parts of the reordered grid, in orders that place their processes round-robin on nodes. */
     int half = world_size / 2, me = rank_in(moved), on_half[2] = { half, 1 }, keep[2] = { 1, 0 };
     MPI_Comm_split(moved, me / half, me % 2 * world_size + me, &part);
     CHECK((moved_by(part, on_half, &second) == 0) == stays);
@@ -81,14 +82,14 @@ int main(int argc, char **argv)
     MPI_Comm_free(&part);
     MPI_Comm_free(&moved);
 
-    /* The communicator that they were made on is as it was: other grids of it are moved. */
+    /* The communicator on which they were created is unaffected: other grids on it are still reordered. */
     int cube[3] = { world_size, 1, 1 }, ring[3] = { 1, 1, 1 }, own, any;
     MPI_Cart_create(MPI_COMM_WORLD, 3, cube, ring, 1, &second);
     own = rank_in(second) != world_rank;
     MPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     CHECK(any);
     MPI_Comm_free(&second);
-    /* With reorder = 0 none moves. */
+    /* With reorder = 0 no process moves. */
     MPI_Cart_create(MPI_COMM_WORLD, 2, row, periods, 0, &second);
     CHECK(rank_in(second) == world_rank);
     MPI_Comm_free(&second);

@@ -1,5 +1,5 @@
-/* A library to preload that shows another machine: what is opened below /sys/devices/system is taken from the
- * directory that TEST_MACHINE names. The C library's own calls do not come here. */
+/* A library to preload that simulates another machine: files below /sys/devices/system are opened in the directory that
+ * TEST_MACHINE names instead. The C library's own calls are not intercepted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

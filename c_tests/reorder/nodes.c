@@ -1,11 +1,11 @@
-/* A library to preload that shows other nodes: processes share one if they have the same number in TEST_NODE, and
- * from then on the host's name is n and that number, or that in TEST_HOST. */
+/* A library to preload that simulates other nodes: processes share a node if they have the same number in TEST_NODE,
+ * and from then on the host name is n and that number, or the name in TEST_HOST. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Launchers and the MPI itself look for each other by the host's real name before. */
+/* Before that, launchers and the MPI find each other by the real host name. */
 static int are_shown;
 
 int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made)

@@ -1,7 +1,7 @@
-/* cartograph_plan: the ranks that constructors would give, without MPI; its errors; several threads at once.
+/* cartograph_plan: the ranks that constructors would assign, without MPI; its errors; several threads at once.
  *
- * For 16 processes, four on each of four nodes; without the argument "ranks", for one, which checks all of the
- * function. If the program is not linked with Cartograph, it finds the function as any name of a preloaded library. */
+ * For 16 processes, four on each of four nodes; without the argument "ranks", for one process, which checks the whole
+ * function. If the program is not linked with Cartograph, it looks the function up as a name of a preloaded library. */
 #define _GNU_SOURCE
 #include "../../include/cartograph.h"
 #include "../check.h"
@@ -54,7 +54,7 @@ static cartograph_problem graph_problem(void)
     return problem;
 }
 
-/* The edges between nodes if vertex v is at process[v]. */
+/* The number of edges between nodes if vertex v is on process[v]. */
 static int cut(const int *process)
 {
     int between = 0;
@@ -77,11 +77,11 @@ static void check_plans(void)
     int process[CELLS], again[CELLS];
     cartograph_problem grid = grid_problem(), graph = graph_problem();
     CHECK(plan(&grid, process) == CARTOGRAPH_SUCCESS);
-    /* Squares of four cells in place of rows. */
+    /* Blocks of 2 x 2 cells instead of rows. */
     CHECK(is_permutation(process) && cut(process) == 16);
     CHECK(plan(&graph, again) == CARTOGRAPH_SUCCESS);
     CHECK(is_permutation(again) && cut(again) == 16);
-    /* Rows are best if those along them weigh more; that weights are equal is unknown without any. */
+    /* Rows are best if edges along them weigh more; without weights, it is unknown whether they are equal. */
     const int64_t heavy[2] = { 1, 16 };
     grid.weights = heavy;
     CHECK(plan(&grid, process) == CARTOGRAPH_SUCCESS && cut(process) == 24);
@@ -99,7 +99,7 @@ static void check_plans(void)
     graph.weights = weights;
     CHECK(plan(&graph, process) == CARTOGRAPH_SUCCESS && places[process[0]] == places[process[CELLS - 1]]);
     to[0] = last;
-    /* Two switches; the nodes are on them in turn. */
+    /* Two switches; nodes are assigned to them round-robin. */
     int64_t levels[2 * CELLS];
     for (int p = 0; p < CELLS; p++) {
         levels[p] = p / SIDE % 2;
@@ -113,7 +113,7 @@ static void check_plans(void)
     for (int i = 0; i < EDGES; i++)
         between += levels[process[from[i]]] != levels[process[to[i]]];
     CHECK(between == 2 * SIDE);
-    /* More processes than vertices: a node has them all. */
+    /* More processes than vertices: one node holds all vertices. */
     graph = graph_problem();
     graph.vertices = 3;
     graph.edges = 3;
@@ -189,7 +189,7 @@ static void check_threads(void)
     }
 }
 
-/* The process of each rank of a communicator. */
+/* The old process of each rank of a communicator. */
 static void processes_of(MPI_Comm comm, int *process)
 {
     int own;

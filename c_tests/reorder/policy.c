@@ -1,8 +1,8 @@
-/* True if processes are moved, and what programs do that keep to their old ranks. Each way below is how
- * a real program uses the chapter.
+/* Whether processes change ranks, and how programs that keep using old ranks behave. Each WAY below uses the chapter
+ * like a real program.
  *
- * policy.c WAY stays|moves|wrong: "wrong" where processes are moved and the program goes wrong by it, as
- * it is known to; else data must be right, and processes have the ranks they had or not. */
+ * policy.c WAY stays|moves|wrong: "wrong" if processes move and the program fails in the known way; otherwise data must
+ * be right, and processes keep their ranks or not. */
 #include "../check.h"
 
 static MPI_Comm made = MPI_COMM_NULL;
@@ -14,7 +14,7 @@ static int sides(int dims[2])
     return MPI_Dims_create(world_size, 2, dims);
 }
 
-/* Halo exchanges of Comb, SNAP and sw4lite: a program that asks the new communicator for its rank is safe. */
+/* The halo exchanges of Comb, SNAP and sw4lite: a program that queries its rank in the new communicator is safe. */
 static void careful(MPI_Comm old, int reorder)
 {
     int dims[2], periods[2] = { 1, 0 }, coords[2], source, dest, got[2] = { -1, -1 }, me;
@@ -27,7 +27,7 @@ static void careful(MPI_Comm old, int reorder)
     right = got[0] == (coords[0] + dims[0] - 1) % dims[0] && got[1] == coords[1];
 }
 
-/* Right as well: coordinates of all processes, of the neighbors before its own, and of those after it. */
+/* Also right: coordinates of all processes, of the lower neighbors, and of the upper neighbors. */
 static void coordinates_of_others(void)
 {
     int dims[2], periods[2] = { 1, 1 }, coords[2], source, dest, me;
@@ -52,7 +52,7 @@ static void coordinates_of_others(void)
     made = grids[2];
 }
 
-/* PETSc's star forest: data stays with the old rank, which the graph's neighbor is taken to be. */
+/* PETSc's star forest: data stays on the old rank, and the graph's neighbor is used as an old rank. */
 static void star_forest(int adjacent, const char *info_says)
 {
     int other = world_size - 1 - world_rank, weight = 5, one = 1, got = -1;
@@ -72,7 +72,8 @@ static void star_forest(int adjacent, const char *info_says)
     right = got == other;
 }
 
-/* Returns whether all ranks have the same setting: MPI_Cart_map, which is local, knows only its own rank's. */
+/* Returns whether all ranks have the same setting: MPI_Cart_map is local, and knows only the setting of its own
+ * rank. */
 static int have_one_setting(void)
 {
     const char *setting = getenv("CARTOGRAPH_REORDER");
@@ -84,8 +85,8 @@ static int have_one_setting(void)
     return most[0] == -most[1];
 }
 
-/* LAMMPS and miniMD: the grid's ranks are used on the old communicator. Messages that would never come make them
- * hang; here they are only compared. */
+/* LAMMPS and miniMD use the grid's ranks on the old communicator. Their missing messages would make the program hang,
+ * so ranks are only compared here. */
 static void grid_ranks_on_world(int reorder)
 {
     int dims[2], periods[2] = { 1, 1 }, found[2], coords[2], source, dest, at[2], other, mapped, me;
@@ -94,12 +95,12 @@ static void grid_ranks_on_world(int reorder)
     MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &mapped);
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, reorder, &made);
     MPI_Comm_rank(made, &me);
-    /* MPI_Cart_map returns the rank that the constructor would give. */
+    /* MPI_Cart_map returns the rank that the constructor would assign. */
     CHECK(!reorder || mapped == me || !one_setting);
     MPI_Cart_get(made, 2, found, periods, coords);
     for (int i = 0; i < 2; i++) {
         MPI_Cart_shift(made, i, 1, &source, &dest);
-        /* The source that the process `dest` of the old communicator believes to have. */
+        /* The source from which the process `dest` of the old communicator expects a message. */
         at[0] = coords[0], at[1] = coords[1];
         at[i] = (at[i] + 1) % dims[i];
         MPI_Cart_rank(made, at, &other);
@@ -125,7 +126,7 @@ static void coordinates_of_old_rank(void)
     right = coords[0] == own[0] && coords[1] == own[1];
 }
 
-/* GROMACS -ddorder cartesian: it follows its new ranks, but ends when rank 0 is given to another process. */
+/* GROMACS -ddorder cartesian follows its new ranks, but ends if rank 0 moves to another process. */
 static void rank_zero_stays(void)
 {
     int dims[3] = { 0, 0, 0 }, periods[3] = { 1, 1, 1 }, me;
@@ -135,7 +136,7 @@ static void rank_zero_stays(void)
     right = (world_rank == 0) == (me == 0);
 }
 
-/* A ring across, as a graph that all know. */
+/* Edges between opposite ranks, as a graph that all processes pass. */
 static void whole_graph(int reorder)
 {
     int *index = malloc(world_size * sizeof *index), *edges = malloc(world_size * sizeof *edges), me, got = -1;
@@ -189,7 +190,7 @@ int main(int argc, char **argv)
     MPI_Allreduce(here, all, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     CHECK(all[0] == (strcmp(expected, "stays") == 0));
     CHECK(all[1] == (strcmp(expected, "wrong") != 0));
-    /* Also where Cartograph has moved them is everyone there. */
+    /* Reordered communicators, too, contain every process once. */
     int sum, n;
     MPI_Comm_size(made, &n);
     MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, made);

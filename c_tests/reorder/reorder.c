@@ -1,17 +1,16 @@
-/* reorder = 1: every process appears once, new rank i has vertex i, queries and data are those of the
- * new order, MPI_Cart_map and MPI_Graph_map agree with the constructors. Prints the order of each
- * communicator: the ranks of the old one in the order of the new, which the case reorder
- * compares with `cartograph plan`.
+/* reorder = 1: every process appears once, new rank i has vertex i, queries and data are those of the new order,
+ * MPI_Cart_map and MPI_Graph_map agree with the constructors. Prints the order of each communicator: the old ranks in
+ * the order of the new ranks, which the case reorder compares with `cartograph plan`.
  *
- * reorder.c [gains]: also checks that a 2-D grid on nodes of a row each is placed better than that. */
+ * reorder.c [gains]: also checks that the placement of a 2-D grid is better than one row per node. */
 #include "../check.h"
 
 #define MOST 64
 
-/* The prefix of the name of a communicator that is not made from the world. */
+/* The prefix of the name of a communicator that is not created from MPI_COMM_WORLD. */
 static const char *whose = "";
 
-/* The old ranks of a communicator's processes in the order of its ranks; all of them once. */
+/* The old ranks of a communicator's processes in the order of the new ranks; each must occur once. */
 static int order_of(const char *what, MPI_Comm old, MPI_Comm made, int *order)
 {
     int old_rank, size, seen[MOST] = { 0 };
@@ -31,8 +30,7 @@ static int order_of(const char *what, MPI_Comm old, MPI_Comm made, int *order)
     return size;
 }
 
-/* Passes the old rank along every dimension: what arrives is that of the process that the order
- * says is there. */
+/* Passes the old rank along every dimension: each process must receive the old rank that the order lists there. */
 static void check_grid(MPI_Comm grid, int ndims, const int *order)
 {
     int rank, world;
@@ -75,7 +73,7 @@ static void cart(MPI_Comm comm, int ndims, const int *dims, const int *periods, 
     CHECK(mapped == rank);
 }
 
-/* The neighbors of a vertex in a graph of `nodes` vertices: two on a ring, one across, one by a rule. */
+/* The neighbors of a vertex in a graph of `nodes` vertices: two on a ring, the opposite vertex, and one by a rule. */
 static int neighbors_of(int vertex, int nodes, int *neighbors)
 {
     int count = 0;
@@ -110,7 +108,7 @@ static void graph(MPI_Comm comm, int nodes, int *order)
     CHECK(mapped == rank);
 }
 
-/* Edges of distributed graphs with weights, of which new rank i must have those of vertex i. */
+/* Weighted edges of distributed graphs; new rank i must have the edges of vertex i. */
 static void dist_graph(MPI_Comm comm, const char *objective, int adjacent, int *order)
 {
     int rank, size, neighbors[4], degree, found_in, found_out, weighted;
@@ -145,7 +143,7 @@ static void dist_graph(MPI_Comm comm, const char *objective, int adjacent, int *
 
     sprintf(what, "order %sdist_graph%s %s", whose, adjacent ? "_adjacent" : "", objective);
     order_of(what, comm, made, order);
-    /* The lists that vertex `new` passed, on any process. */
+    /* The lists that were passed for vertex `new`, by whichever process. */
     int new, expected[4], expected_weights[4], got[4], got_weights[4];
     int from[4 * MOST], from_weights[4 * MOST];
     MPI_Comm_rank(made, &new);
@@ -169,7 +167,7 @@ static void dist_graph(MPI_Comm comm, const char *objective, int adjacent, int *
     }
     CHECK(indegree == found_in);
 
-    /* Every neighbor's new rank arrives. */
+    /* The new rank of every neighbor arrives. */
     int send[4], receive[4 * MOST];
     for (int i = 0; i < found_out; i++)
         send[i] = new;
@@ -179,7 +177,7 @@ static void dist_graph(MPI_Comm comm, const char *objective, int adjacent, int *
     MPI_Comm_free(&made);
 }
 
-/* Edges of a side x side grid that join two rows of ranks: nodes of `side` processes. */
+/* The number of edges of a side x side grid that join two rows of ranks, where nodes have `side` processes. */
 static int edges_between(int side, const int *order)
 {
     int edges = 0;
@@ -192,8 +190,8 @@ static int edges_between(int side, const int *order)
     return edges;
 }
 
-/* Where processes run is asked by the first constructor, here on a communicator with all of them in another
- * order: from then on it is known of MPI_COMM_WORLD as well, in its own order. */
+/* The first constructor determines where processes run, here on a communicator of all processes in another order: from
+ * then on MPI_COMM_WORLD's layout is known as well, in its own order. */
 static void known_from_elsewhere(void)
 {
     int dims[2] = { 0, 0 }, periods[2] = { 0, 0 }, mapped = -1, rank;
@@ -231,7 +229,7 @@ int main(int argc, char **argv)
         dist_graph(MPI_COMM_WORLD, "sum", adjacent, order);
         dist_graph(MPI_COMM_WORLD, "max", adjacent, order);
     }
-    /* On a communicator of which the ranks are not those of the world: backwards, without the last. */
+    /* On a communicator with other ranks than the world's: in reverse order, without the last process. */
     MPI_Comm part;
     whose = "part ";
     MPI_Comm_split(MPI_COMM_WORLD, world_rank == world_size - 1 && world_size > 1, -world_rank, &part);

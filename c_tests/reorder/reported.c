@@ -1,8 +1,9 @@
-/* Makes grids for a report: one of all processes, one of the upper half of them, of which rank 0 is not one.
+/* Creates grids for a report: one of all processes, and one of the upper half of them, without rank 0.
  *
- * reported.c WAY [COUNT]: how it ends: "end" by MPI_Finalize, "abort" by MPI_Abort, "crash" by a signal on one
- * process. "none" makes nothing, nor does "children", which has a child by fork and one that is another program. "moves"
- * goes to another directory after the first grid. "kept" makes the first alone, with reorder = 0. COUNT is how often the grid of the upper half is made. */
+ * reported.c WAY [COUNT]: WAY is the end of the program: "end" by MPI_Finalize, "abort" by MPI_Abort, "crash" by a
+ * signal on one process. "none" creates no grid, nor does "children", which starts one child by fork and one that runs
+ * another program. "moves" changes its directory after the first grid. "kept" creates only the first grid, with reorder
+ * = 0. COUNT is the number of times that the grid of the upper half is created. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Grids of the same processes and dims, in the ways in which programs make them and use the ranks of one in another.
+/* Grids of the same processes and dims, as programs create them and use the ranks of one in another.
  *
- * siblings.c NODES: ranks are round-robin on NODES nodes, or 0: in blocks. */
+ * siblings.c NODES: ranks are round-robin on NODES nodes; 0: in blocks. */
 #include "../check.h"
 
 #define MOST 64
@@ -14,7 +14,7 @@ static int rank_in(MPI_Comm comm)
     return rank;
 }
 
-/* A grid of two dimensions on `comm`, of which MPI_Cart_map says the rank beforehand. */
+/* Creates a grid of two dimensions on `comm`, whose rank MPI_Cart_map predicts. */
 static MPI_Comm grid_on(MPI_Comm comm, const int *dims, const int *periods, int is_known)
 {
     MPI_Comm grid;
@@ -27,7 +27,7 @@ static MPI_Comm grid_on(MPI_Comm comm, const int *dims, const int *periods, int 
     return grid;
 }
 
-/* True on all ranks if a process is moved. */
+/* True on all ranks if any process moves. */
 static int moves(int rank)
 {
     int own = rank != world_rank, any;
@@ -35,7 +35,7 @@ static int moves(int rank)
     return any;
 }
 
-/* PALM's four grids: halos go through "the alternative communicator", with the ranks of the first. */
+/* PALM's four grids: halos are exchanged on "the alternative communicator", with the ranks of the first grid. */
 static void palm(const int *dims, int first)
 {
     MPI_Comm grids[4];
@@ -58,7 +58,8 @@ static void palm(const int *dims, int first)
         MPI_Comm_free(&grids[i]);
 }
 
-/* FELTOR and iPIC3D: one is freed before the other is made, or made on another communicator of these processes. */
+/* FELTOR and iPIC3D: one grid is freed before the other is created, or the other is created on another communicator of
+ * the same processes. */
 static void freed_and_copied(const int *dims)
 {
     MPI_Comm grid = grid_on(MPI_COMM_WORLD, dims, all_periods[1], 0), copies[3];
@@ -81,7 +82,7 @@ static void freed_and_copied(const int *dims)
     }
 }
 
-/* On halves that are created repeatedly: memory belongs to processes, not to handles. */
+/* On halves that are created repeatedly: ranks are remembered by process, not by handle. */
 static void halves(void)
 {
     int dims[2] = { 0, 0 }, first[2];
@@ -99,8 +100,8 @@ static void halves(void)
     }
 }
 
-/* The processes of a node are in the same order in the grid as in the world, so that who chooses a device by the rank on
- * the node chooses the same. */
+/* The processes of a node have the same order in the grid as in the world, so a program that chooses a device by the
+ * rank on its node chooses the same one. */
 static void order_on_nodes(const int *dims, int nodes)
 {
     MPI_Comm grid = grid_on(MPI_COMM_WORLD, dims, all_periods[3], 1), before, after;
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
     begin(&argc, &argv);
     int nodes = argc > 1 ? atoi(argv[1]) : 0, long_side = world_size / 2;
     int flat[2] = { 2, long_side }, tall[2] = { long_side, 2 };
-    /* First: parts of a grid stay. */
+    /* This test comes first, because parts of a grid keep their ranks. */
     halves();
     palm(flat, 3);
     palm(tall, 0);

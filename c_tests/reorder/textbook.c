@@ -1,5 +1,5 @@
-/* The halo exchange of textbooks: each process takes the coordinates of its rank in MPI_COMM_WORLD for its own. It is right
- * only where processes keep their ranks. It prints a checksum of the field. */
+/* The halo exchange of textbooks: each process uses the coordinates of its rank in MPI_COMM_WORLD. The program is right
+ * only where processes keep their ranks. The output is a checksum of the field. */
 #include "../check.h"
 
 #define CELLS 8

@@ -1,5 +1,5 @@
-/* Results that depend on the ranks of a grid, with a message and a neighborhood collective among them, for tools
- * beside Cartograph: c_tests/tool/stacked_tool.c prints the calls that it saw. */
+/* Results that depend on the ranks of a grid, including those of a message and of a neighborhood collective, for tools
+ * used with Cartograph: c_tests/tool/stacked_tool.c prints the calls that it saw. */
 #include "../check.h"
 
 int main(int argc, char **argv)

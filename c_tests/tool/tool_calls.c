@@ -1,5 +1,5 @@
-/* Calls each function of the chapter a different number of times, and prints these numbers: the expected counts of
- * a tool. On any number of processes. */
+/* Calls each function of the chapter a different number of times, and prints these numbers: the expected counts of a
+ * tool. Runs on any number of processes. */
 #include "../check.h"
 
 enum { MOST = 32 };

@@ -1,5 +1,5 @@
-! Calls every function of the chapter three times from Fortran; the case tool compiles it with
-! -DMODULE=0 (include 'mpif.h'), 1 (use mpi) and 2 (use mpi_f08) and looks what a tool in C sees of it.
+! Calls every function of the chapter three times from Fortran; the case `tool` compiles it with -DMODULE=0 (include
+! 'mpif.h'), 1 (use mpi) and 2 (use mpi_f08), and checks which calls a C tool sees.
 #if MODULE == 2
 #define COMM type(MPI_Comm)
 #else
@@ -32,7 +32,7 @@ program tool_fortran
     weights = 5
     degrees = 1
 
-    ! What only Cartograph answers: Open MPI 4 has 12 x 6, and MPICH divides by zero.
+    ! A result of Cartograph only: Open MPI 4 returns 12 x 6, and MPICH divides by zero.
     dims = 0
     call MPI_Dims_create(72, 2, dims, ierror)
     call check(dims(1) == 9 .and. dims(2) == 8)

@@ -1,5 +1,5 @@
-// The C++ bindings of MPI-2.2: inline functions and a library of the host over the C names.
-// With the argument `ours` it is also checked that these are Cartograph's.
+// The C++ bindings of MPI-2.2: inline functions and a library of the host on top of the C names. With the argument
+// `ours`, checks that Cartograph defines these names.
 #include <mpi.h>
 
 #include <cstring>
@@ -33,7 +33,7 @@ static void say(const std::string &label, const int *values, int count)
     said << "\n";
 }
 
-// What one grid answers. The clone, the duplicate and the original are asked alike.
+// Queries one grid. The clone, the duplicate and the original must give the same results.
 static void query(const std::string &name, const MPI::Cartcomm &grid)
 {
     int dims[2] = { -1, -1 }, coords[2], back[2], source, dest;
@@ -79,7 +79,7 @@ static void grids(bool ours)
     CHECK(length[0] == dims[1] && !periodic[0]);
     say("row coords", coords, 1);
 
-    // Each grid takes all processes, so everybody has a place.
+    // Each grid includes all processes.
     int mapped = grid.Map(2, dims, periods);
     CHECK(mapped >= 0 && mapped < size);
     MPI::Cartcomm reordered = MPI::COMM_WORLD.Create_cart(2, dims, periods, true);
@@ -135,7 +135,7 @@ static void throw_it(MPI_Comm *, int *code, ...)
     throw std::runtime_error(std::string(text, length));
 }
 
-// An error handler in C++ may throw what it is called for, through the library's frames.
+// An error handler in C++ may throw an exception, which passes through the library's frames.
 static void exceptions(bool ours)
 {
     const int dims[1] = { size };
@@ -161,7 +161,7 @@ static void exceptions(bool ours)
     grid.Free();
 }
 
-// Prints in the order of ranks; the answer is the exit code.
+// Prints in the order of ranks; the exit code is the result.
 static int finish()
 {
     int counts[2] = { passed, failed }, sums[2], length;

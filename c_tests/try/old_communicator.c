@@ -1,5 +1,5 @@
-/* Uses ranks of the grid on the old communicator, like LAMMPS: a reordered rank waits for messages that go to
- * others. */
+/* Uses ranks of the grid on the old communicator, like LAMMPS: a reordered rank waits for messages that are sent to
+ * other ranks. */
 #include "programs.h"
 
 int main(int argc, char **argv)

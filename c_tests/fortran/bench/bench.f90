@@ -1,5 +1,5 @@
-! Local queries by their Fortran names, of the host and of Cartograph in turn, on one process; see
-! c_tests/bench/bench.h. Linked with c_tests/bench/bench_fortran.c.
+! Local queries by their Fortran names, alternately by the host and by Cartograph, on one process; see
+! c_tests/bench/bench.h. Link with c_tests/bench/bench_fortran.c.
 !
 !   bench_fortran          nanoseconds a call, medians
 !   bench_fortran count    instructions a call, under callgrind: a dump for each case and side
@@ -19,7 +19,7 @@ module bench_c
       integer(c_int), value :: of
       integer(c_int), intent(out) :: grid, graph, dist_graph
     end subroutine
-    ! Around the calls that are measured.
+    ! Enclose the measured calls.
     subroutine bench_start() bind(C)
     end subroutine
     function bench_stop(name, of, calls) bind(C) result(nanoseconds)
@@ -35,7 +35,7 @@ module bench_c
     end subroutine
   end interface
 
-  ! Procedures of MPI by their number of arguments, all of which are passed by address.
+  ! MPI procedures by their number of arguments, all of which are passed by address.
   abstract interface
     subroutine of_3(a, b, ierror)
       integer :: a, b(*), ierror
@@ -76,7 +76,7 @@ program bench
   end do
   do q = 1, queries
     if (mode == 'count') then
-      ! Of several dumps of a case the last counts.
+      ! If a case has several dumps, the last one counts.
       do of = 0, 1
         took = batch(names(q), of, 10)
         took = batch(names(q), of, 1000)
@@ -104,7 +104,7 @@ program bench
 
 contains
 
-  ! Nanoseconds a call of a query, on one side.
+  ! Nanoseconds per call of a query, on one side.
   function batch(query, of, calls) result(nanoseconds)
     character(len=*), intent(in) :: query
     integer, intent(in) :: of, calls
@@ -188,7 +188,7 @@ contains
     nanoseconds = bench_stop(trim(query) // c_null_char, of, calls)
   end function
 
-  ! By insertion: there are few.
+  ! Insertion sort: there are few.
   function median(values) result(middle)
     real(c_double), intent(in) :: values(:)
     real(c_double) :: middle, sorted(size(values)), value

@@ -1,4 +1,4 @@
-! The neighborhood collectives by `use mpi`.
+! The neighborhood collectives with `use mpi`.
 program neighbor
     use mpi
     implicit none

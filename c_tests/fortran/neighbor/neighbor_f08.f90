@@ -1,4 +1,4 @@
-! The neighborhood collectives by `use mpi_f08`.
+! The neighborhood collectives with `use mpi_f08`.
 program neighbor_f08
     use mpi_f08
     implicit none

@@ -1,4 +1,4 @@
-! The persistent neighborhood collectives by `use mpi`.
+! The persistent neighborhood collectives with `use mpi`.
 program persistent
     use mpi
     implicit none

@@ -1,4 +1,4 @@
-! The persistent neighborhood collectives by `use mpi_f08`.
+! The persistent neighborhood collectives with `use mpi_f08`.
 program persistent_f08
     use mpi_f08
     implicit none

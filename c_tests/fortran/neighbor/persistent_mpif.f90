@@ -1,4 +1,4 @@
-! The persistent neighborhood collectives by `mpif.h`.
+! The persistent neighborhood collectives with `mpif.h`.
 program persistent_mpif
     implicit none
     include 'mpif.h'

@@ -1,5 +1,6 @@
-! Neighborhood collectives of `use mpi_f08` with arrays whose elements are not next to each other. Where the host takes such
-! (MPI_SUBARRAYS_SUPPORTED) also nonblocking and persistent ones, whose datatypes the host's module frees before they start.
+! Neighborhood collectives of `use mpi_f08` with arrays whose elements are not contiguous. If the host accepts such
+! arrays in nonblocking calls (MPI_SUBARRAYS_SUPPORTED), also nonblocking and persistent collectives, whose datatypes
+! the host's module frees before they start.
 program sections
     use mpi_f08
     implicit none
@@ -17,7 +18,7 @@ program sections
     passed = 0
     failed = 0
     do way = 0, merge(2, 0, MPI_SUBARRAYS_SUPPORTED)
-        ! One row of a matrix, of which each neighbor gets all.
+        ! One row of a matrix; each neighbor gets the whole row.
         call start
         select case (way)
         case (0)
@@ -30,7 +31,7 @@ program sections
         call finish
         call check(all(reshape(got, [12]) == [block(left), block(right), -1, -1, -1, -1]))
 
-        ! An element of the row for each neighbor.
+        ! One element of the row for each neighbor.
         call start
         select case (way)
         case (0)
@@ -41,7 +42,7 @@ program sections
             call MPI_Neighbor_alltoall_init(sent(2, :), 1, MPI_INTEGER, got, 1, MPI_INTEGER, ring, MPI_INFO_NULL, request)
         end select
         call finish
-        ! As the host's module has it: the blocks of a section are not always as far from each other as its elements.
+        ! The result is the host module's: the blocks of a section are not always as far apart as its elements.
         if (rank == 0) write (*, '(a,1x,i0,a,2(1x,i0))') 'alltoall of a row', way, ':', got(1:2, 1)
     end do
     call MPI_Reduce([passed, failed], sums, 2, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD)

@@ -1,4 +1,4 @@
-! The other program of c_tests/reorder/coupled.c, which says what both are about. Its number is 2.
+! The other program of c_tests/reorder/coupled.c, which describes both. Its number is 2.
 program coupled
     use mpi_f08
     implicit none

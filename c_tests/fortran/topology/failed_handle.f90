@@ -1,4 +1,5 @@
-! The value that MPI_CART_CREATE leaves in the handle of the new communicator where the grid is too large: the same as the host.
+! The value that MPI_CART_CREATE leaves in the handle of the new communicator if the grid is too large: the same as the
+! host's.
 program failed_handle
     use mpi
     implicit none

@@ -1,4 +1,4 @@
-! All functions through `use mpi_f08`, with ierror and without it.
+! All functions with `use mpi_f08`, with and without ierror.
 include '../check.inc'
 
 program f08

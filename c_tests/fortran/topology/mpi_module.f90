@@ -1,4 +1,4 @@
-! All functions through `use mpi`.
+! All functions with `use mpi`.
 include '../check.inc'
 
 program mpi_module

@@ -1,4 +1,4 @@
-! All functions through include 'mpif.h'.
+! All functions with include 'mpif.h'.
       include '../check.inc'
 
       program mpif_h

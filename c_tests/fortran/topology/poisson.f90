@@ -1,9 +1,8 @@
-! The Poisson solver of the MPI-1.1 chapter's last example, made whole: -laplace(u) = f on a
-! periodic square, by Jacobi's method on a two-dimensional grid of processes.
+! The Poisson solver of the last example in MPI-1.1's chapter, completed: -laplace(u) = f on a periodic square, by
+! Jacobi's method on a two-dimensional grid of processes.
 !
-! An ordinary program. What it prints depends neither on how many processes there are nor on
-! which of them has which place: a maximum is the same in any order, and the checksum is summed
-! by rank 0 in the order of the points.
+! An ordinary program. Its output depends neither on the number of processes nor on their places: a maximum does not
+! depend on the order, and rank 0 sums the checksum in the order of the points.
 program poisson
     use mpi
     implicit none
@@ -68,7 +67,7 @@ program poisson
 
 contains
 
-    ! Where a process' part of the points begins.
+    ! The first point of this process.
     elemental integer function begin_of(place, places)
         integer, intent(in) :: place, places
         begin_of = place * points / places
@@ -84,13 +83,13 @@ contains
                 f(i, j) = sin(tau * x) * cos(tau * y) + sin(3 * tau * x) * sin(2 * tau * y)
             end do
         end do
-        ! The points along the second dimension are apart in memory.
+        ! Points along the second dimension are not contiguous.
         call MPI_TYPE_VECTOR(size(f, 2), 1, size(u, 1), MPI_DOUBLE_PRECISION, row, ierr)
         call MPI_TYPE_COMMIT(row, ierr)
     end subroutine
 
-    ! Sends the outermost points to the neighbors and receives theirs in the frame. The tag is the
-    ! direction of travel: both neighbors may be the same process.
+    ! Sends the outermost points to the neighbors, and receives theirs into the frame. The tag is the direction of
+    ! travel: both neighbors may be the same process.
     subroutine exchange
         integer, parameter :: doubles = MPI_DOUBLE_PRECISION
         integer :: n, requests(2 * num_neigh)
@@ -114,7 +113,7 @@ contains
         call MPI_WAITALL(2 * num_neigh, requests, MPI_STATUSES_IGNORE, ierr)
     end subroutine
 
-    ! One step of Jacobi's method; residual is this process' largest before it.
+    ! One step of Jacobi's method; residual is the largest one of this process before the step.
     subroutine relax
         real(real8) :: next(first(1):last(1), first(2):last(2)), around
         residual = 0
@@ -128,8 +127,8 @@ contains
         u(first(1):last(1), first(2):last(2)) = next
     end subroutine
 
-    ! What all steps make of the source at a point: both of its waves are ones of Jacobi's method, of
-    ! whose difference from the solution each step leaves the same part.
+    ! The value at a point after all steps: both waves of the source are eigenvectors of Jacobi's method, so each step
+    ! leaves a fixed part of their difference from the solution.
     real(real8) function solution(i, j)
         integer, intent(in) :: i, j
         real(real8) :: part(2), x, y
@@ -141,8 +140,7 @@ contains
         solution = part(1) * sin(tau * x) * cos(tau * y) + part(2) * sin(3 * tau * x) * sin(2 * tau * y)
     end function
 
-    ! Brings all blocks to rank 0, which puts each where its coordinates say and looks how many points
-    ! are wrong.
+    ! Gathers all blocks on rank 0 by their coordinates, and counts the wrong points.
     subroutine output
         real(real8) :: whole(0:points-1, 0:points-1), block(points * points), total
         integer :: from(ndims), to(ndims), place(ndims), r, n, wrong

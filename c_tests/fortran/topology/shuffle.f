@@ -1,5 +1,5 @@
-! The shuffle-exchange example of MPI-1.1 (MPI_GRAPH_NEIGHBORS): eight
-! processes whose numbers have three bits; the fragment is as printed.
+! The shuffle-exchange example of MPI-1.1 (MPI_GRAPH_NEIGHBORS): eight processes
+! whose numbers have three bits; the fragment is verbatim.
       include '../check.inc'
 
       program shuffle
@@ -10,7 +10,7 @@
       integer comm, myrank, ierr, i, values(8)
       real A
       data index / 3, 6, 9, 12, 15, 18, 21, 24 /
-! The table of the example: exchange, shuffle, unshuffle of each node.
+! The example's table: exchange, shuffle and unshuffle of each node.
       data edges / 1, 0, 0,  0, 2, 4,  3, 4, 1,  2, 6, 5,
      +             5, 1, 2,  4, 3, 6,  7, 5, 3,  6, 7, 7 /
       call begin
@@ -44,7 +44,7 @@ C  perform unshuffle permutation
      +     neighbors(2), 0, comm, status, ierr)
       call check(nint(A) .eq. 10 * ieor(myrank, 1), 'unshuffle')
 
-! In the order of ranks, whichever processes have them.
+! In the order of ranks, whichever process has each.
       call MPI_ALLGATHER(nint(A), 1, MPI_INTEGER, values, 1,
      +     MPI_INTEGER, comm, ierr)
       if (me .eq. 0) call say_ints('values', values)

@@ -1,5 +1,5 @@
-! The skewed array of MPI-1.1 (MPI_CART_SHIFT): one REAL on each process
-! of a periodic grid; the fragment is as printed.
+! The skewed array of MPI-1.1 (MPI_CART_SHIFT): one REAL on each process of a
+! periodic grid; the fragment is verbatim.
       include '../check.inc'
 
       program skew
@@ -31,11 +31,12 @@ C skew array
       CALL MPI_SENDRECV_REPLACE(A, 1, MPI_REAL, dest, 0, source, 0,
      +     comm, status, ierr)
 
-! Column i has come down by i steps: A is the rank of the process that many rows up in this column.
+! Column i has moved down by i steps: A is the rank of the process i rows up in
+! this column.
       row = modulo(coords(1) - coords(2), dims(1))
       call check(nint(A) .eq. row * dims(2) + coords(2), 'skewed')
       call check(source .eq. row * dims(2) + coords(2), 'source')
-! In the order of ranks, whichever processes have them.
+! In the order of ranks, whichever process has each.
       call MPI_ALLGATHER(nint(A), 1, MPI_INTEGER, values, 1,
      +     MPI_INTEGER, comm, ierr)
       if (me .eq. 0) then
