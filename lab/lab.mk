@@ -1,5 +1,5 @@
-# What only those who develop Cartograph run: measurements, long tests and checks that need more tools. `make lab` lists it.
-# Included by the Makefile, whose variables it uses.
+# Targets only for developers of Cartograph: measurements, long tests and checks that need more tools. `make lab` lists
+# it. Included by the Makefile, whose variables it uses.
 
 .PHONY: lab
 lab:
@@ -49,7 +49,7 @@ lab-soak:
 	CARTOGRAPH_TEST_SECONDS=$(SECONDS) CARTOGRAPH_TEST_HOST="mpich openmpi mpich5 openmpi5" $(LONG) /soak
 
 ## make lab-old-glibc [HOST=mpich]      checks that a host's library needs no glibc newer than 2.17
-# Linked by Zig's linker, a Python package, which knows the names of every glibc.
+# Linked by Zig's linker, a Python package, which knows the symbols of every glibc version.
 OLD := $(or $(HOST),mpich)
 lab-old-glibc:
 	@$(MAKE) -s --no-print-directory lib HOST=$(OLD)
@@ -94,14 +94,14 @@ lab-instances:
 	@ls -lh $(BUILD)/cartograph-instances.tar.gz
 
 ## make lab-quality [SECTION=everyday|grids|weights|levels|tori|costs|devices|graphs|patterns]  measures the quality of mappings, for lab/results
-# Only this needs SharedMap and KaHIP, in a separate environment.
+# Only `quality` needs SharedMap and KaHIP, in a separate environment.
 lab-quality:
 	mkdir -p $(BUILD)
 	[ -x $(BUILD)/rivals/bin/python ] || python3 -m venv $(BUILD)/rivals
 	$(BUILD)/rivals/bin/python -m pip install --quiet --disable-pip-version-check chszlablib==0.5.27
 	$(PURE) cargo run --release -p cartograph-lab --bin quality -- $(SECTION)
 
-# Measures and tests on nodes of this machine; REPETITIONS, RATE and ONLY change the measurements.
+# Measures and tests on simulated nodes of this machine; REPETITIONS, RATE and ONLY affect only the measurements.
 NETWORK := ip:iproute2 tc:iproute2
 EX45 := '/usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials/ex45.c'
 PROGRAMS := lmp:lammps pkg-config:pkg-config $(EX45):libpetsc-real-dev $(EX45):libpetsc3.18-dev-examples
@@ -141,7 +141,7 @@ lab-results:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results
 
 ## make lab-programs [BUILT=DIRECTORY]  public programs on four nodes: baseline, reordered, tuned, and under cartograph try; needs root
-# LAMMPS comes from Debian; others that you have built are in the directory.
+# LAMMPS comes from Debian; the directory has the programs that you have built.
 lab-programs:
 	@scripts/setup.sh openmpi $(NETWORK) $(PROGRAMS)
 	@$(MAKE) -s --no-print-directory lib tool preload HOST=openmpi

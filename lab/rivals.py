@@ -1,9 +1,9 @@
-"""Maps graphs with SharedMap and divides them with KaHIP, as `make lab-quality` asks: a request a line, an answer a
+"""Maps graphs with SharedMap and divides them with KaHIP, for `make lab-quality`: one request per line, one reply per
 line, both in JSON.
 
-A request has a graph as the arrays `starts`, `targets` and `weights`, and a `mode`; for SharedMap a `hierarchy` and its
-`distances` from the innermost level outward, for KaHIP the number of `parts`. The answer has the element of the machine
-or the part of each vertex, and the processor seconds that it took on one thread.
+A request has a graph as the arrays `starts`, `targets` and `weights`, and a `mode`; for SharedMap also a `hierarchy`
+and its `distances` from the innermost level outward, for KaHIP the number of `parts`. The reply has the machine element
+or the part of each vertex, and the processor seconds used on one thread.
 """
 
 import json

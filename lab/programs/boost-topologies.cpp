@@ -6,7 +6,7 @@
 
 namespace mpi = boost::mpi;
 
-// The sum over all processes of what the neighbors' ranks come to by their places.
+// The sum over all processes of the neighbors' ranks, each multiplied by its position.
 static int sum(const mpi::communicator &over, const std::vector<int> &neighbors)
 {
     std::vector<int> found(neighbors.size());

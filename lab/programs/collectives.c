@@ -2,7 +2,7 @@
  *
  *     collectives [DIMS...]
  *
- * A line for each collective and size: its name, the bytes of the larger buffer of a process, and the seconds of the
+ * One line per collective and size: its name, the bytes of the larger buffer of a process, and the seconds of the
  * slowest process in the fastest of three calls. */
 #include <mpi.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static MPI_Comm comm;
 static int rank, size, root, length;
 static int *out, *in, counts[MOST_RANKS], starts[MOST_RANKS];
 
-/* What rank `from` contributes at a place: small enough for sums. */
+/* The value that rank `from` contributes at an index, small enough for sums. */
 static int value(int from, int at)
 {
     return (from * 31 + at * 7) % 1000;
@@ -35,7 +35,7 @@ static void fill(int n)
         out[i] = value(rank, i);
 }
 
-/* Sums are compared at some places only: that takes longer than the call. */
+/* Sums are compared at some indices only, since comparing takes longer than the call. */
 static int differ_sum(int n, int ranks, int first)
 {
     int wrong = 0;

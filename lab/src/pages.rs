@@ -1,12 +1,12 @@
-//! Tables of results on pages: what stands between two comments,
+//! Tables of results on pages: the text between two comments
 //!
 //! ```text
 //! <!-- results FILE: TABLE [columns: A; B] [rows: C; D] -->
 //! <!-- end of results -->
 //! ```
 //!
-//! is the table of that name in `lab/results/FILE.json`, or these columns of it, and the rows that have one of
-//! these cells.
+//! is the table of that name in `lab/results/FILE.json`, or only these columns of it, and the rows with one of these
+//! cells.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -38,11 +38,11 @@ pub fn all() -> io::Result<Vec<PathBuf>> {
     Ok(pages)
 }
 
-/// The text of a page with its results as they are now.
+/// The text of a page with the current results.
 ///
 /// # Errors
 ///
-/// The line of a comment that does not say what there is.
+/// Fails with the line of an invalid comment.
 pub fn filled(page: &Path) -> io::Result<String> {
     let text = fs::read_to_string(page)?;
     let mut filled = String::new();
@@ -60,7 +60,7 @@ pub fn filled(page: &Path) -> io::Result<String> {
     Ok(filled)
 }
 
-/// The table that a comment asks for, in Markdown.
+/// The table that a comment names, in Markdown.
 fn table(asked: &str) -> Result<String, String> {
     let (asked, rows) = list(asked, "rows");
     let (asked, columns) = list(asked, "columns");
@@ -71,7 +71,7 @@ fn table(asked: &str) -> Result<String, String> {
     table.markdown(&columns, &rows)
 }
 
-/// Takes the list in brackets of this name out of a comment; returns both.
+/// Removes the list in brackets of this name from a comment; returns both.
 fn list<'a>(asked: &'a str, name: &str) -> (&'a str, Vec<&'a str>) {
     let Some((before, list)) = asked.split_once(&format!("[{name}:")) else {
         return (asked, Vec::new());
@@ -84,9 +84,9 @@ fn list<'a>(asked: &'a str, name: &str) -> (&'a str, Vec<&'a str>) {
 mod tests {
     use super::*;
 
-    /// `make lab-results` writes them anew.
+    /// `make lab-results` rewrites them.
     #[test]
-    fn pages_show_the_results_as_they_are() {
+    fn pages_show_the_current_results() {
         let mut count = 0;
         for page in all().unwrap() {
             let filled = filled(&page).unwrap();

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 /// A table of results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
-    /// Its name, by which pages show it.
+    /// Its name, by which pages refer to it.
     pub name: String,
-    /// The command that makes it, with its date, machine and commit.
+    /// The command that creates it, with its date, machine and commit.
     pub made: Vec<(String, String)>,
     /// The names of the columns, the first of which has the labels of the rows.
     pub columns: Vec<String>,
@@ -170,7 +170,7 @@ impl File {
     }
 }
 
-/// The origin of results, as far as the machine tells.
+/// The origin of results, as far as the machine reveals it.
 fn made(command: &str) -> Vec<(String, String)> {
     let output = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(super::top()).output();
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_read_and_written_alike() {
+    fn result_files_are_read_and_written_back_unchanged() {
         let mut count = 0;
         for entry in fs::read_dir(crate::directory()).unwrap() {
             let path = entry.unwrap().path();

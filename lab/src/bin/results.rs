@@ -1,4 +1,4 @@
-//! `make lab-results`: puts the tables of `lab/results` into the pages that show them.
+//! `make lab-results`: inserts the tables of `lab/results` into the pages that show them.
 
 use std::{fs, io};
 

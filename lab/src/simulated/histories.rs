@@ -6,7 +6,7 @@ use super::program::{Chance, Digests, Other, Program, Shape, Turns};
 /// deviation of the logarithm of a run's time.
 pub type Measured = (f64, f64);
 
-/// A kind of histories: its name, and how its programs are made from measured ones.
+/// A kind of histories: its name, and how its programs are derived from measured ones.
 pub type Kind = (&'static str, fn(&mut Chance, Measured) -> Program);
 
 /// All kinds.

@@ -13,7 +13,7 @@ use super::program::{Chance, Job, Program, RANKS};
 pub struct History {
     /// The savings from the 11th job on, summed as fractions of the time of each job in the default order.
     pub saved: f64,
-    /// The savings that were possible.
+    /// The possible savings.
     pub could_save: f64,
     /// The largest fraction of the time of any 20 jobs in the default order that was lost to slower placements.
     pub lost: f64,
@@ -91,7 +91,7 @@ impl Jobs<'_> {
                 let chosen = self.choose((entry, &others), &guess, job);
                 (guess, chosen)
             }
-            // As the job's own messages are unknown, a smaller gain is not believed.
+            // Since the job's own messages are unknown, a smaller gain is not trusted.
             (None, Some(other)) => {
                 let mut predicted = other.clone().of_others();
                 predicted.runs.clear();

@@ -26,11 +26,11 @@ pub struct Program {
     pub first: Option<f64>,
     /// The number of jobs after which the speed of all arms except the default order becomes this.
     pub change: Option<(usize, f64)>,
-    /// Factors of times that follow each other in turn, with no difference in work.
+    /// Factors of times that recur in a cycle, with no difference in work.
     pub rhythm: Vec<f64>,
     /// The work of inputs with the same pattern.
     pub inputs: Vec<f64>,
-    /// An input with a pattern of its own.
+    /// An input with a different pattern.
     pub other: Option<Other>,
     /// The shapes of nodes, chosen at random; if empty, there is one shape.
     pub shapes: Vec<Shape>,
@@ -38,7 +38,7 @@ pub struct Program {
     pub is_renewed: bool,
     /// True if each shape stands for a number of processes. The first job of each starts from the entries of the others.
     pub is_sized: bool,
-    /// The number of jobs after which the program is built anew; 0 if it never is.
+    /// The number of jobs after which the program is rebuilt; 0 if it never is.
     pub builds: usize,
     /// The number of jobs of another user, with whose entry the first job starts.
     pub others: usize,
@@ -83,7 +83,7 @@ pub enum Digests {
     OfPrograms,
 }
 
-/// The differences between nodes of one shape and others.
+/// The differences of nodes of one shape from others.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// The fraction of the logarithm of the speeds that is realized there.

@@ -82,8 +82,8 @@ mod tests {
         (1.0, 0.06),
     ];
 
-    /// The least savings, the most that may be lost, and how much slower late jobs may be, in percent, where that is not
-    /// 85, 5 and 2. More trials would lose more.
+    /// The least savings, the most that may be lost, and how much slower late jobs may be, in percent, for histories
+    /// that deviate from 85, 5 and 2. More trials would lose more.
     const OTHERS: [(&str, [f64; 3]); 12] = [
         ("bimodal nodes", [82.0, 5.0, 2.0]),
         ("proven elsewhere, slow here", [78.0, 5.0, 2.0]),
@@ -108,7 +108,7 @@ mod tests {
             let [saved, lost, slower] = others.map_or([85.0, 5.0, 2.0], |(_, limits)| *limits);
             let saves = found.saved.is_nan() || 100.0 * found.saved >= saved;
             let keeps = 100.0 * found.lost <= lost && 100.0 * found.slower <= slower;
-            // Of 200 histories, some more may be wrong by chance.
+            // Of the 200 histories, slightly more may fail by chance.
             let is_wrong = found.wrong > 0.01 && summary(kind, &MEASURED, 0, 1000, 60).wrong > 0.01;
             if !saves || !keeps || is_wrong {
                 broken.push((kind.0, found));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_promises_hold_in_made_up_histories() {
+    fn the_promises_hold_in_simulated_histories() {
         let broken: Vec<_> = std::thread::scope(|scope| {
             let parts = KINDS.chunks(KINDS.len() / 4);
             let threads: Vec<_> = parts.map(|kinds| scope.spawn(|| broken(kinds))).collect();

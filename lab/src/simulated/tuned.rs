@@ -10,7 +10,7 @@ use super::program::Chance;
 const NOISE: [f64; 6] = [0.01, 0.02, 0.03, 0.05, 0.07, 0.08];
 
 #[test]
-fn of_a_program_without_any_effect_one_gain_in_a_hundred_is_claimed() {
+fn programs_without_an_effect_are_claimed_to_gain_in_one_of_a_hundred() {
     const TUNED: u64 = 4000;
     let mut kinds = 0;
     // All runs of a tuning are on the same nodes.

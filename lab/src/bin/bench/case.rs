@@ -1,4 +1,4 @@
-//! Measurements, as the programs print it.
+//! Measurements, as the programs print them.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -37,7 +37,7 @@ impl Case {
         self.host / self.ours
     }
 
-    /// With what tells it from others of its name.
+    /// The name, with the details that distinguish cases of one name.
     pub(crate) fn label(&self) -> String {
         match (self.part.as_str(), self.degree) {
             (_, 0) => self.name.clone(),
@@ -46,14 +46,14 @@ impl Case {
         }
     }
 
-    /// Returns whether the other is this case on another host.
+    /// Returns whether the other case is this one on another host.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let key = |case: &Self| (case.degree, case.processes);
         key(self) == key(other) && self.part == other.part && self.name == other.name
     }
 }
 
-/// All that was measured with one host.
+/// All measurements of one host.
 pub(crate) struct Run {
     pub(crate) host: String,
     pub(crate) cases: Vec<Case>,
@@ -84,7 +84,7 @@ pub(crate) fn rows<'a>(runs: &'a [Run], part: &str) -> Vec<&'a Case> {
             rows.push(case);
         }
     }
-    // A size that only some hosts were measured at comes between the others.
+    // A size that only some hosts have comes between the others.
     rows.sort_by_key(|case| case.processes);
     rows
 }

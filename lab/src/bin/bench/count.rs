@@ -13,12 +13,12 @@ use crate::run::{fortran, numbers};
 /// A dump of callgrind: its cause and its sum.
 struct Dump {
     path: PathBuf,
-    /// `name side calls`, with tabs.
+    /// `name side calls`, separated by tabs.
     trigger: String,
     instructions: f64,
 }
 
-/// The dumps of a run in their order.
+/// The dumps of a run, in order.
 fn dumps(directory: &Path) -> io::Result<Vec<Dump>> {
     let files = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
     let mut paths: Vec<PathBuf> = files.into_iter().map(|file| file.path()).collect();
@@ -47,7 +47,7 @@ fn callgrind(directory: &Path) -> Vec<String> {
     ["valgrind", "--quiet", "--tool=callgrind", &file].map(str::to_owned).into()
 }
 
-/// Instructions of a local query, of the host and of Cartograph, in C and in Fortran.
+/// Instructions of a local query by the host and by Cartograph, in C and in Fortran.
 pub(crate) fn queries(host: &Host) -> io::Result<String> {
     // Linked: a preloaded library would be loaded into valgrind's launcher as well.
     let linked = host.linked();
@@ -97,9 +97,9 @@ fn cases(host: &Host, part: &str, program: &Path) -> io::Result<String> {
     Ok(lines)
 }
 
-/// Instructions of nonblocking and persistent neighborhood collectives, of rank 0; two tables. First of two neighbors by an
-/// all-to-all of the host and by its neighborhood collectives, with bytes that the communicator takes; then Cartograph's
-/// beside the host's own.
+/// Instructions of nonblocking and persistent neighborhood collectives on rank 0, in two tables. The first compares an
+/// all-to-all of the host with its neighborhood collectives, with the memory of the communicator; the second compares
+/// Cartograph with the host's own.
 pub(crate) fn neighbor(host: &Host) -> io::Result<String> {
     let name = &host.name;
     println!(
@@ -184,7 +184,7 @@ fn counted(host: &Host, processes: u32, program: &Path, way: &str) -> io::Result
     dumps(&work)
 }
 
-/// The instructions of a dump: all, and those of Cartograph's own functions.
+/// The instructions of a dump: all of them, and those of Cartograph's own functions.
 fn annotated(dump: &Path) -> io::Result<(f64, f64)> {
     let text = checked(Command::new("callgrind_annotate").arg("--threshold=100").arg(dump))?;
     let number = |line: &str| {

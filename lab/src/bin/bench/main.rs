@@ -1,5 +1,5 @@
-//! `make lab-bench`: `bench --run HOST` measures a host, into `build/HOST/bench`; `bench HOST...` prints tables of what was
-//! measured of hosts, side by side; `bench --keep HOST...` puts them into `lab/results` as well.
+//! `make lab-bench`: `bench --run HOST` measures a host, into `build/HOST/bench`; `bench HOST...` prints tables of the
+//! hosts' measurements, side by side; `bench --keep HOST...` also puts them into `lab/results`.
 
 mod case;
 mod count;

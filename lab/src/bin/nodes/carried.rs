@@ -1,5 +1,5 @@
 //! The table of `make lab-jobs` on knowledge that carries over: the first job of a program, one of a new build, one of
-//! another size on other nodes, and one of another user, each by `cartograph run` and without it.
+//! another size on other nodes, and one of another user, each with `cartograph run` and without it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,7 +22,7 @@ const JOBS: [(&str, u32, &str); 4] = [
     ("another user", 16, "n0:4,n1:4,n2:4,n3:4"),
 ];
 
-/// What a note of an ELF file has before a build ID of 20 bytes.
+/// The bytes of an ELF note before a build ID of 20 bytes.
 const BUILD_ID: &[u8] = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
 
 /// Gives a program another build ID, as if it had been built again.
@@ -33,7 +33,7 @@ fn rebuild(program: &Path) -> Outcome {
     Ok(fs::write(program, bytes)?)
 }
 
-/// The table, in which a job's ratio is the speed by `cartograph run` relative to that without.
+/// The table, in which a job's ratio is the speed with `cartograph run` relative to the speed without it.
 pub(crate) fn table(runs: &Measured) -> Table {
     let jobs: Vec<&str> = JOBS.iter().map(|(job, ..)| *job).collect();
     let mut table = Table::new(
@@ -60,7 +60,7 @@ fn alone(job: &str) -> String {
     format!("{job}, alone")
 }
 
-/// Measures all programs that are here.
+/// Measures all programs that are available.
 pub(crate) fn measure(
     nodes: &Nodes,
     places: &Places,

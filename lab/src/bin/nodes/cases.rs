@@ -1,10 +1,10 @@
-//! The public programs of `lab/programs/programs.json`, and what they print. LAMMPS and PETSc's example are Debian's; the
-//! others you have built with Debian's Open MPI.
+//! The public programs of `lab/programs/programs.json`, and their output. LAMMPS and PETSc's example come from Debian;
+//! build the others with Debian's Open MPI.
 //!
-//! The inputs are beside it: LAMMPS's are a liquid in a periodic box and a plate of crystal with free edges, both of which it
-//! divides into 4 x 4; CloverLeaf's a square with the densest state in a corner; those of NPB the grids of class W, with
-//! fewer iterations. SNAP's time is not that of the sweeps, which is that of rank 0 and leaves out those that it need not
-//! wait for. Comb compares each cell with what it should be itself, and aborts.
+//! The inputs are in the same directory: LAMMPS has a liquid in a periodic box and a plate of crystal with free edges,
+//! both of which it divides into 4 x 4; CloverLeaf a square with the densest state in a corner; the NPB programs the
+//! grids of class W, with fewer iterations. SNAP's time is not that of its sweeps, which rank 0 measures without the
+//! sweeps that it need not wait for. Comb itself compares each cell with the expected value, and aborts if they differ.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,17 +20,17 @@ use super::Outcome;
 #[derive(Deserialize)]
 pub(crate) struct Cases {
     pub(crate) cases: Vec<Case>,
-    /// One whose best placement is known, which is always here.
+    /// A program whose best placement is known, and which is always available.
     pub(crate) control: Case,
-    /// The runs of `cartograph try`, of eight processes. The later ones are Debian's abinit, gromacs, python3-petsc4py,
-    /// r-cran-rmpi, libboost-mpi-dev and python3-dolfinx; pbdMPI is built from its source, of 0.5-4, with the package
-    /// float: 0.5-5 needs a newer R than that of Debian 12.
+    /// The runs of `cartograph try`, with eight processes. The later ones are Debian's abinit, gromacs,
+    /// python3-petsc4py, r-cran-rmpi, libboost-mpi-dev and python3-dolfinx; pbdMPI is built from the source of 0.5-4,
+    /// with the package float: 0.5-5 needs a newer R than Debian 12's.
     pub(crate) tried: Vec<Tried>,
     /// The runs of two processes with and without recording.
     pub(crate) recorded: Vec<Recorded>,
     /// The programs whose knowledge carries over.
     pub(crate) carried: Vec<Carried>,
-    /// What each program prints.
+    /// The output of each program.
     pub(crate) programs: HashMap<String, Program>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Carried {
     pub(crate) links: String,
     /// The program and its arguments.
     pub(crate) line: String,
-    /// The arguments with 12 processes, if they are others.
+    /// The arguments with 12 processes, if they differ.
     pub(crate) at_12: Option<String>,
 }
 
@@ -72,14 +72,15 @@ pub(crate) struct Tried {
 pub(crate) struct Recorded {
     pub(crate) title: String,
     pub(crate) line: String,
-    /// What is replaced in inputs, so that a run takes a second or more: the file, the text, and the new one.
+    /// The replacement in inputs, so that a run takes a second or more: the file, the old text, and the new one.
     pub(crate) inputs: Vec<[String; 3]>,
 }
 
-/// What a program prints: files of its directory, and patterns there, whose groups, if they have one, are what counts.
+/// The output of a program: files of its directory, and patterns in them; the groups of a pattern, if any, are the
+/// values.
 #[derive(Deserialize)]
 pub(crate) struct Program {
-    /// Of the part that it times itself, in s.
+    /// The time of the part that the program measures itself, in s.
     time: [String; 2],
     results: [String; 2],
     /// Options of `cartograph tune`.
@@ -104,7 +105,7 @@ impl Program {
     }
 }
 
-/// The lines of a file, or the groups in them, that have a pattern. `name` is how the file's begins.
+/// The lines of a file, or the groups in them, that match a pattern. The file's name begins with `name`.
 fn found(directory: &Path, [name, pattern]: &[String; 2]) -> Outcome<Vec<String>> {
     let pattern = Regex::new(pattern)?;
     let entries =

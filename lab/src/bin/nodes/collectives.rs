@@ -11,17 +11,17 @@ use super::measured::{Measured, TIME};
 use super::network::Nodes;
 use super::{Outcome, repetitions, setting, tool};
 
-/// Slower than this, relative to the launcher's order, is worth a word.
+/// Slower orders than this, relative to the launcher's order, are listed.
 const SLOW: f64 = 1.2;
 
-/// Seconds after which a run hangs.
+/// Seconds after which a run counts as hanging.
 const PATIENCE: u32 = 120;
 
 const COMPONENTS: [(&str, &str); 2] = [("HAN", ""), ("without HAN", "--mca coll ^han")];
 const SHAPES: [(&str, &str); 2] =
     [("4, 4, 4, 4", "n0:4,n1:4,n2:4,n3:4"), ("6, 2, 5, 3", "n0:6,n1:2,n2:5,n3:3")];
 
-/// The orders of ranks: options of the launcher, and those of `cartograph exec`.
+/// The orders of ranks: options of the launcher, and options of `cartograph exec`.
 const ORDERS: [(&str, &str, &str); 4] = [
     ("the launcher's", "", ""),
     ("round-robin", "--map-by node", ""),
@@ -56,7 +56,7 @@ fn times(line: &str) -> Outcome<Option<(BTreeMap<String, f64>, u32)>> {
     Ok(None)
 }
 
-/// The row of an order on nodes of a shape: how often it is slower than the launcher's, and where most.
+/// The row of an order on nodes of a shape: how often it is slower than the launcher's order, and where it is slowest.
 fn row(runs: &Measured, case: &str, order: &str) -> String {
     if let Some(fault) = runs.word(case, order) {
         return format!("{order} | - | **{fault}** | -");

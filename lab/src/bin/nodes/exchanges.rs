@@ -17,10 +17,10 @@ const EDGES: [&str; 2] = ["inter_node_edges", "max_node_edges"];
 const BYTES: u32 = 65536;
 const EXCHANGES: u32 = 40;
 
-/// All faces of the grids are alike. Without this, grids this small are left alone.
+/// All faces of the grids are equal. Without this setting, grids this small keep their ranks.
 const WEIGHTS: &str = "CARTOGRAPH_WEIGHTS=1,1;1,1,1";
 
-/// Each process gets from Slurm's variables where its node is: on one of two switches.
+/// Slurm's variables give each process its node's address, on one of two switches.
 const EACH: &str = r#"#!/bin/sh
 case $(hostname) in n1 | n2) switch=s1 ;; *) switch=s0 ;; esac
 export SLURM_TOPOLOGY_ADDR=$switch.$(hostname) SLURM_TOPOLOGY_ADDR_PATTERN=switch.node
@@ -42,7 +42,7 @@ pub(crate) fn nodes() -> Outcome<Nodes> {
     Nodes::new(Host::new("openmpi")?, 4, &setting("RATE", "200mbit"), 60)
 }
 
-/// What a program on all nodes prints. `before` are options of the launcher, `environment` what `env` gets.
+/// The output of a program on all nodes. `before` are options of the launcher, `environment` the arguments of `env`.
 fn printed(nodes: &Nodes, before: &str, environment: &str, program: &str) -> Outcome<String> {
     let host = Host::new("openmpi")?;
     let environment =
@@ -101,7 +101,7 @@ fn edges(report: &str) -> Outcome<[String; 2]> {
     if edges.concat().contains("null") { Err("a report without edges".into()) } else { Ok(edges) }
 }
 
-/// The times of Open MPI, of Cartograph that is off, and of another variant, and what that one gains.
+/// The times of Open MPI, of Cartograph switched off, and of another variant, and the gain of the last.
 fn row(runs: &Measured, case: &str, variant: &str, digits: usize) -> String {
     let [alone, off, ours] =
         ["alone", "off", variant].map(|variant| runs.median(case, variant, TIME));
@@ -133,7 +133,7 @@ fn tables(runs: &Measured) -> [Table; 2] {
     [times, bytes]
 }
 
-/// Two switches: what crosses the thin link between them.
+/// Two switches: the traffic on the thin link between them.
 pub(crate) fn switches(nodes: &Nodes, section: &str) -> Outcome {
     nodes.split("50mbit")?;
     let each = "/dev/shm/each";

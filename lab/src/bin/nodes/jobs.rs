@@ -6,7 +6,7 @@ use cartograph_lab::Table;
 use super::measured::{Measured, TIME, shown};
 use super::tables::{ALONE, LEARNS, TUNED};
 
-/// The number of jobs after which it knows a program: one is recorded, and one is placed.
+/// The number of jobs after which the command knows a program: one is recorded, and one is placed.
 const FIRST: usize = 2;
 
 /// The result of the pairs of jobs.

@@ -1,5 +1,6 @@
-//! Jobs on nodes of this machine, which are network namespaces with slow links: `make lab-cluster`, `lab-collectives`,
-//! `lab-programs`, `lab-jobs` and `lab-slurm`; and `lab-recording`, on the machine itself. Needs root, the libraries and the command.
+//! Jobs on simulated nodes of this machine, which are network namespaces with slow links: `make lab-cluster`,
+//! `lab-collectives`, `lab-programs`, `lab-jobs` and `lab-slurm`; and `lab-recording`, on the machine itself. Needs
+//! root, the libraries and the command.
 //!
 //! The results go to `lab/results`; the environment variables `REPETITIONS`, `RATE` of the links, and `ONLY`, a pattern
 //! of the titles of programs, change the measurements.
@@ -24,16 +25,16 @@ use std::{env, fs};
 use cartograph_lab::host::command;
 use cartograph_lab::top;
 
-/// What may fail.
+/// The result of an operation that may fail.
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 const USAGE: &str =
     "usage: nodes cluster|switches|collectives|slurm | nodes programs|jobs|try|recording DIRECTORY";
 
-/// Runs in separate namespaces, which the kernel removes with it however it ends: its interfaces are not visible from
-/// outside, and nothing is left behind.
+/// Runs in separate namespaces, which the kernel removes when this process ends in any way: its interfaces are not
+/// visible from outside, and nothing is left behind.
 fn in_namespaces(arguments: &[&str]) -> Outcome {
-    // If this process is killed, setpriv's signal ends unshare, and --kill-child all that is inside.
+    // If this process is killed, setpriv's signal ends unshare, and --kill-child ends all processes inside.
     let mut command = command(
         "setpriv --pdeathsig KILL unshare --net --uts --mount --pid --fork --kill-child --mount-proc",
     );

@@ -10,11 +10,11 @@ use cartograph_jobs::learn::{Gain, SHOWN};
 pub(crate) struct Measured {
     cases: Vec<String>,
     numbers: HashMap<(String, String), Vec<Vec<f64>>>,
-    /// A word in place of numbers, as the run failed or its output differs; or a note on a case.
+    /// A word in place of numbers, if the run failed or its output differs; or a note on a case.
     words: HashMap<(String, String), String>,
 }
 
-/// The columns of a run on nodes: a time, and the bytes on all wires and from the node that sends most.
+/// The columns of a run on nodes: a time, the bytes on all wires, and the bytes from the node that sends most.
 pub(crate) const TIME: usize = 0;
 pub(crate) const ALL: usize = 1;
 pub(crate) const MOST: usize = 2;
@@ -33,7 +33,7 @@ impl Measured {
         self.put(case, variant, numbers);
     }
 
-    /// Adds the numbers of a run without showing them; none if it failed.
+    /// Adds the numbers of a run without printing them; none if the run failed.
     pub(crate) fn put(&mut self, case: &str, variant: &str, numbers: &[f64]) {
         let key = self.key(case, variant);
         self.numbers.entry(key).or_default().push(numbers.to_vec());
@@ -46,7 +46,7 @@ impl Measured {
         self.words.insert(key, word.to_owned());
     }
 
-    /// The cases, in the order in which they came.
+    /// The cases, in order of appearance.
     pub(crate) fn cases(&self) -> &[String] {
         &self.cases
     }
@@ -70,12 +70,12 @@ impl Measured {
         runs.into_iter().flatten().filter_map(|run| run.get(column).copied()).collect()
     }
 
-    /// The median of a column; not a number if this variant of the case was not run.
+    /// The median of a column; NaN if this variant of the case was not run.
     pub(crate) fn median(&self, case: &str, variant: &str, column: usize) -> f64 {
         median(&self.in_order(case, variant, column))
     }
 
-    /// The speed of one variant relative to another, by their runs from one on, without pairs in which one has failed.
+    /// The speed of one variant relative to another, from run number `from` on, without pairs in which one run failed.
     pub(crate) fn gain(&self, case: &str, now: &str, other: &str, from: usize) -> Option<Gain> {
         let [now, other] =
             [now, other].map(|variant| self.numbers.get(&(case.to_owned(), variant.to_owned())));

@@ -1,4 +1,5 @@
-//! Nodes of this machine: network namespaces, each with a link of a limited rate to a switch, and Open MPI on them.
+//! Simulated nodes on this machine: network namespaces, each with a link of a limited rate to a switch, and Open MPI on
+//! them.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,11 +8,11 @@ use cartograph_lab::host::{Host, does};
 
 use super::Outcome;
 
-/// A full bucket passes at once, so it is small against what a node sends in an exchange. Nothing is dropped, as on the
-/// networks of clusters.
+/// A full bucket passes at once, so it is small compared with the bytes that a node sends in an exchange. Nothing is
+/// dropped, as on cluster networks.
 const BUCKET: &str = "burst 16kb limit 16mb";
 
-/// mpiexec starts its daemons by this as by ssh: options, the node, a command.
+/// mpiexec starts its daemons with this script like with ssh: options, the node, a command.
 const AGENT: &str = r#"#!/usr/bin/env bash
 while [[ $1 == -* ]]; do shift; done
 node=$1
@@ -22,16 +23,17 @@ exec ip netns exec "$node" unshare --uts bash -c "hostname $node; $*"
 /// Nodes with names n0, n1 and so on.
 pub(crate) struct Nodes {
     count: u32,
-    /// Seconds after which a run is given up.
+    /// Seconds after which a run is ended.
     patience: u32,
     /// The MPI of the processes.
     pub(crate) host: Host,
 }
 
 impl Nodes {
-    /// Makes the nodes in namespaces that this process has to itself. `rate` is that of their links.
+    /// Creates the nodes in namespaces of this process alone. `rate` is the rate of their links.
     pub(crate) fn new(host: Host, count: u32, rate: &str, patience: u32) -> Outcome<Self> {
-        // All temporary files, the MPI's too; the names of network namespaces; this network's interfaces.
+        // Separate directories for temporary files, including the MPI's, for the names of network namespaces, and for
+        // this network's interfaces.
         does_all(&[
             "mount -t tmpfs none /dev/shm",
             "mount -t tmpfs none /run",
@@ -62,8 +64,8 @@ impl Nodes {
         Ok(nodes)
     }
 
-    /// Limits what leaves each node. What arrives is as much in all exchanges here; one queue there as well would let
-    /// some links wait for others, which serve their connections in turn on real networks.
+    /// Limits the traffic that leaves each node. Incoming traffic equals outgoing traffic in all exchanges here, and a
+    /// second queue for it would make some links wait for others, although real networks serve connections in rotation.
     pub(crate) fn limit(&self, rate: &str) -> Outcome {
         let limit = format!("root tbf rate {rate} {BUCKET}");
         self.each(&|i| format!("tc -n n{i} qdisc replace dev eth0 {limit}"))
@@ -78,7 +80,7 @@ impl Nodes {
         (0..self.count).try_for_each(|i| does_all(&[&line(i)]))
     }
 
-    /// Puts n1 and n2 on a switch of their own, which a link of a rate joins to the other.
+    /// Puts n1 and n2 on a separate switch, connected to the other one by a link of this rate.
     pub(crate) fn split(&self, rate: &str) -> Outcome {
         does_all(&[
             "ip link add switch2 type bridge",
@@ -98,14 +100,14 @@ impl Nodes {
         (0..self.count).map(|i| counter(&format!("link{i}"), "rx")).collect()
     }
 
-    /// The bytes on all wires since these were sent, and those of the node that sent most.
+    /// The bytes sent on all wires since then, and those of the node that sent most.
     pub(crate) fn sent_since(&self, before: &[f64]) -> Outcome<[f64; 2]> {
         let now = self.sent()?;
         let bytes = || now.iter().zip(before).map(|(now, before)| now - before);
         Ok([bytes().sum(), bytes().fold(0.0, f64::max)])
     }
 
-    /// The command line that starts processes, as many on each node; a program follows.
+    /// The command line that starts processes, equally many on each node; a program follows.
     pub(crate) fn launcher(&self, options: &str, processes: u32) -> String {
         let each = processes / self.count;
         let slots: Vec<String> = (0..self.count).map(|i| format!("n{i}:{each}")).collect();
@@ -162,13 +164,13 @@ fn counter(interface: &str, direction: &str) -> Outcome<f64> {
     Ok(fs::read_to_string(path)?.trim().parse()?)
 }
 
-/// Makes a script.
+/// Writes a script.
 pub(crate) fn program(path: &str, text: &str) -> Outcome {
     fs::write(path, text)?;
     does_all(&[&format!("chmod 755 {path}")])
 }
 
-/// Runs command lines, up to one that fails.
+/// Runs command lines until one fails.
 pub(crate) fn does_all(lines: &[&str]) -> Outcome {
     lines.iter().try_for_each(|line| does(line).map(drop))?;
     Ok(())

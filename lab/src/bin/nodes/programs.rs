@@ -1,5 +1,5 @@
 //! `make lab-programs` and `make lab-jobs`: public programs on four nodes, without Cartograph, with it, as tuned by
-//! `cartograph tune`, and as jobs of `cartograph run`; and the result of `cartograph try` for them on this machine.
+//! `cartograph tune`, and as jobs of `cartograph run`; and the results of `cartograph try` for them on this machine.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -22,10 +22,10 @@ use super::{Outcome, carried, jobs, repetitions, sequences, setting, tables, too
 const RECORDED: &str = "recorded";
 /// The MPI for which the programs are built; jobs may run under Open MPI 5 and MPICH 5 as well.
 pub(crate) const OPENMPI: &str = "openmpi";
-/// Seconds after which a run has failed.
+/// Seconds after which a run counts as failed.
 const PATIENCE: u32 = 120;
 
-/// Where programs are: among those that the user has built, ours, or installed ones.
+/// The places where programs are searched: among those that the user has built, ours, and installed ones.
 pub(crate) struct Places {
     path: String,
     only: Regex,
@@ -37,20 +37,20 @@ impl Places {
         let built = if built.is_empty() { ours.clone().into() } else { fs::canonicalize(built)? };
         let mut path =
             format!("{}:{ours}/build/{host}/programs:{ours}/build/{host}/lib", built.display());
-        // Debian's programs are for Debian's Open MPI.
+        // Debian's programs are built for Debian's Open MPI.
         if host == OPENMPI {
             path = format!("{path}:{}", std::env::var("PATH")?);
         }
         Ok(Self { path, only: Regex::new(&setting("ONLY", "."))? })
     }
 
-    /// The path of a program, if it is anywhere.
+    /// The path of a program, if it is found.
     fn find(&self, name: &str) -> Option<String> {
         let mut paths = std::env::split_paths(&self.path).map(|folder| folder.join(name));
         Some(paths.find(|path| path.is_file())?.display().to_string())
     }
 
-    /// The command line with the path of its program, if it is wanted and is here.
+    /// The command line with the path of its program, if the program is selected and found.
     pub(crate) fn line(&self, title: &str, line: &str) -> Option<String> {
         let (name, arguments) = line.split_once(' ').unwrap_or((line, ""));
         let path = self.only.is_match(title).then(|| self.find(name))??;
@@ -58,7 +58,7 @@ impl Places {
     }
 }
 
-/// Compiles what Debian has the source of, or the libraries; what these are missing for is left out.
+/// Compiles programs whose source or libraries Debian has; programs that lack them are omitted.
 pub(crate) fn compile(built: &str) -> Outcome {
     let host = Host::new(OPENMPI)?;
     let boost = ["lab/programs/boost-topologies.cpp", "-lboost_mpi", "-lboost_serialization"];
@@ -73,7 +73,7 @@ pub(crate) fn compile(built: &str) -> Outcome {
     Ok(())
 }
 
-/// Makes a directory that has the inputs only.
+/// Creates a directory that contains only the inputs.
 pub(crate) fn fresh(at: &Path) -> Outcome {
     emptied(at)?;
     does(&format!("cp -r lab/programs/. {}", at.display()))?;
@@ -93,7 +93,7 @@ struct Run<'a> {
     case: &'a Case,
     program: &'a Program,
     line: String,
-    /// The command of Cartograph.
+    /// The command `cartograph`.
     tool: String,
     /// The directory of its runs; facts about the case are in files next to it.
     at: PathBuf,
@@ -106,7 +106,7 @@ impl Run<'_> {
         self.all.note(&self.case.title, about, word);
     }
 
-    /// What the last run has printed.
+    /// The output of the last run.
     fn said(&self) -> Outcome<String> {
         Ok(fs::read_to_string(self.at.join("said"))?)
     }
@@ -135,8 +135,8 @@ impl Run<'_> {
         succeeds(&mut command, &self.at, &self.at.join("said"))
     }
 
-    /// Measures a variant: the time, and the bytes on all wires and from the node that sends most. Records it if a run
-    /// fails or its results differ from those of the first.
+    /// Measures a variant: the time, the bytes on all wires, and the bytes from the node that sends most. Notes it if a
+    /// run fails or its results differ from those of the first run.
     fn measure(&mut self, variant: &str) -> Outcome {
         let before = self.nodes.sent()?;
         if !self.run(variant)? {
@@ -178,7 +178,7 @@ impl Run<'_> {
             ["traffic", "bytes", "ranks"].map(|what| format!("{at}.{what}"));
         without_calls(Path::new(&traffic), Path::new(&bytes))?;
         does(&format!("{tool} plan --traffic {bytes} --objective max --rankfile openmpi {ranks}"))?;
-        // A slot is a core, of which this machine has fewer than processes; they are left to the system.
+        // A slot is a core, and this machine has fewer cores than processes; the system assigns them.
         let cores: u32 = does("nproc --all")?.trim().parse()?;
         let every = format!("slot=0-{}", cores - 1);
         let text = fs::read_to_string(&ranks)?;
@@ -213,7 +213,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The variant with the placement that Cartograph has found, if it has. MPICH reads no rank files.
+    /// The variant with the placement that Cartograph has found, if any. MPICH reads no rank files.
     fn tuned(&self) -> Option<&'static str> {
         let found = self.all.word(&self.case.title, "found");
         found.is_some_and(|found| found.ends_with("x faster")).then_some(TUNED)
@@ -364,7 +364,7 @@ fn water(places: &Places, at: &Path) -> Outcome {
 pub(crate) fn ask_all(built: &str) -> Outcome {
     let places = Places::new(built, OPENMPI)?;
     let only = setting("ONLY", "");
-    // Of some programs, a table of their own: the others' is of another day.
+    // A separate table for some programs: the other rows are from another day.
     let of = if only.is_empty() { String::new() } else { format!(" of {only}") };
     let columns = "program, 8 processes | exit code | what it says in the end";
     let mut table = Table::new(&format!("What cartograph try said{of}"), columns);
@@ -384,7 +384,7 @@ pub(crate) fn ask_all(built: &str) -> Outcome {
         let code = if succeeds(&mut command, &at, &work.join("said"))? { "0" } else { "1" };
         let said = fs::read_to_string(work.join("said"))?;
         eprintln!("{title}: {said}");
-        // A package that it needs is missing.
+        // A required package is missing.
         if said.contains("the program fails without Cartograph") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! `make lab-recording`: what the recorder of `cartograph run` costs programs that have a processor for each process, two
+//! `make lab-recording`: the cost of the recorder of `cartograph run` for programs with one processor per process, two
 //! on this machine.
 
 use std::fs;
@@ -15,7 +15,7 @@ use super::programs::{NONE, OPENMPI, Places, fresh, succeeds};
 use super::tables::ALONE;
 use super::{Outcome, repetitions, tool};
 
-/// What is recorded in the first job of a program, and in later ones.
+/// The recordings of a program's first job, and of later jobs.
 const KEPT: [&str; 2] = ["calls", "work"];
 
 /// The column of the cost that the recorder measures, as a fraction of the time.
@@ -82,7 +82,7 @@ fn percent(slower: Option<Gain>) -> String {
     )
 }
 
-/// The table of measured runs; its last row is of all programs together.
+/// The table of measured runs; its last row summarizes all programs.
 fn table(runs: &Measured) -> Table {
     let mut table = Table::new(
         "Cost of recording",

@@ -26,17 +26,17 @@ const LINKS: &str = "50mbit";
 const HOSTS: [&str; 2] =
     ["n0 slots=8\nn1 slots=8\n", "n0 slots=4\nn1 slots=4\nn2 slots=4\nn3 slots=4\n"];
 
-/// What changes from job to job.
+/// The changes from job to job.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
     Nothing,
     /// One input, and then the other.
     Inputs,
-    /// Other processes run beside the first job.
+    /// Other processes run during the first job.
     Disturbance,
     /// Two jobs run at once, on two nodes each.
     AtOnce,
-    /// The host file is written anew after half of the jobs.
+    /// The host file is rewritten after half of the jobs.
     HostFile,
 }
 
@@ -49,7 +49,7 @@ const ALL: [(&str, &str, Change); 6] = [
     ("Fast links", "", Change::Nothing),
 ];
 
-/// The options and arguments of the jobs at once that are number `job` of `jobs`, and their numbers of processes.
+/// The options and arguments of the simultaneous jobs with number `job` of `jobs`, and their numbers of processes.
 fn steps(
     change: Change,
     job: u32,
@@ -70,7 +70,7 @@ fn steps(
     })
 }
 
-/// Processes that use both processors; they end with this.
+/// Processes that use both processors; they end when this is dropped.
 struct Disturbance(Vec<Child>);
 
 impl Disturbance {
@@ -89,7 +89,8 @@ impl Drop for Disturbance {
     }
 }
 
-/// Runs jobs at once with a command before their launchers; returns the longest of their times, or `None` if one fails.
+/// Runs jobs simultaneously with a command before their launchers; returns the longest of their times, or `None` if one
+/// fails.
 fn run(
     steps: Vec<(String, u32, &'static str)>,
     (nodes, halo): (&Nodes, &Program),
@@ -118,7 +119,7 @@ fn run(
     Ok(longest)
 }
 
-/// Measures all sequences that are wanted.
+/// Measures all selected sequences.
 pub(crate) fn measure(
     nodes: &Nodes,
     places: &Places,
@@ -137,7 +138,7 @@ pub(crate) fn measure(
         let learns = format!("env CARTOGRAPH_STORE={}/store {} run", at.display(), tool()?);
         let jobs = repetitions("12")?;
         for job in 0..jobs {
-            // With two inputs, each variant is first as often with each.
+            // With two inputs, each variant comes first equally often with each.
             let pair = [(ALONE, ""), (LEARNS, &learns)];
             let pair = if job / 2 % 2 == 0 { pair } else { [pair[1], pair[0]] };
             for (variant, by) in pair {

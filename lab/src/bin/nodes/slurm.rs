@@ -1,8 +1,8 @@
-//! `make lab-slurm`: Cartograph under a real Slurm: a daemon for each of eight nodes, on two switches, with MPICH by
-//! PMI-2 and Open MPI by PMIx. Checks that levels are read, that rank files place ranks, that recordings include the
-//! switches, that the effect of a host file with PMI-2 on MPICH is reported, that relays place ranks, that job scripts with
-//! `cartograph run` learn, that steps at once do not wait for each other, that the programs of `--multi-prog` are placed
-//! together, that packaging/slurm replaces srun, and that Slurm's binding stays.
+//! `make lab-slurm`: Cartograph under a real Slurm: a daemon for each of eight nodes, on two switches, with MPICH over
+//! PMI-2 and Open MPI over PMIx. Checks that levels are read, that rank files place ranks, that recordings include the
+//! switches, that the effect of a host file with PMI-2 on MPICH is reported, that relays place ranks, that job scripts
+//! with `cartograph run` learn, that simultaneous steps do not wait for each other, that the programs of `--multi-prog`
+//! are placed together, that packaging/slurm replaces srun, and that Slurm's binding is kept.
 
 mod bound;
 mod relays;
@@ -20,24 +20,24 @@ use regex::Regex;
 use super::network::{Nodes, does_all};
 use super::{Outcome, tool};
 
-/// The directory of Slurm's files, its configuration too, which its programs find by a variable.
+/// The directory of Slurm's files, including its configuration, which its programs find by a variable.
 const WORK: &str = "/dev/shm/slurm";
 pub(crate) const CONF: &str = "/dev/shm/slurm/slurm.conf";
 
-/// What job scripts print.
+/// The output of job scripts.
 const OUT: &str = "/dev/shm/slurm/out";
 const ERR: &str = "/dev/shm/slurm/err";
 
 const HOSTS: [&str; 2] = ["mpich", "openmpi"];
-/// Seconds after which a job is given up.
+/// Seconds after which a job is ended.
 const PATIENCE: u32 = 120;
-/// The number of job scripts with steps at once.
+/// The number of job scripts with simultaneous steps.
 const STEPS: u32 = 4;
 /// The nodes of most jobs.
 const FOUR: &str = "-N 4 -w n[0-3]";
 const OTHERS: &str = "-N 4 -w n[4-7]";
 
-/// Compiles the programs and the plugin, outside of the namespaces.
+/// Compiles the programs and the plugin, outside the namespaces.
 pub(crate) fn compile() -> Outcome {
     for name in HOSTS {
         for program in ["reorder", "reported"] {
@@ -54,7 +54,7 @@ pub(crate) fn compile() -> Outcome {
 
 /// Starts the daemons.
 fn start() -> Outcome<Nodes> {
-    // Slurm wants the control groups, which the nodes' own /sys does not have.
+    // Slurm requires control groups, which the nodes' own /sys does not have.
     let groups = fs::File::open("/sys/fs/cgroup")?;
     let nodes = Nodes::new(Host::new(HOSTS[1])?, 8, "50mbit", PATIENCE)?;
     does(&format!("mount -c --rbind /proc/{}/fd/{} /sys/fs/cgroup", id(), groups.as_raw_fd()))?;
@@ -64,7 +64,7 @@ fn start() -> Outcome<Nodes> {
     fs::write(format!("{WORK}/plugstack.conf"), plugin)?;
     let left = fs::read_to_string("packaging/slurm/leave")? + "re*ed\n";
     fs::write(format!("{WORK}/leave"), left)?;
-    // A key of its own; root may run it in /run.
+    // A separate key; root may run munged in /run.
     does_all(&[
         "hostname machine",
         &format!("mkdir {WORK}/state"),
@@ -82,10 +82,10 @@ fn start() -> Outcome<Nodes> {
     Ok(nodes)
 }
 
-/// Starts the daemons of the controller and of the nodes, and waits for these.
+/// Starts the daemons of the controller and of the nodes, and waits for the nodes.
 fn daemons() -> Outcome {
     does("slurmctld")?;
-    // Each node has a name of its own.
+    // Each node has its own name.
     for i in 0..8 {
         let mut node = command(&format!("nsenter --net=/run/netns/n{i} unshare --uts sh -c"));
         checked(node.arg(format!("hostname n{i} && exec slurmd -N n{i}")))?;
@@ -99,7 +99,7 @@ fn daemons() -> Outcome {
     Err(format!("Slurm does not start: {WORK}/slurmctld.log").into())
 }
 
-/// What a job has printed on stdout and stderr.
+/// The output of a job on stdout and stderr.
 struct Said {
     out: String,
     err: String,
@@ -111,7 +111,7 @@ impl Said {
         if is_right { Ok(()) } else { Err(format!("{what}\n{}\n{}", self.out, self.err).into()) }
     }
 
-    /// Checks that a line on stderr, or else on stdout, has a pattern.
+    /// Checks that a line on stderr or stdout matches a pattern.
     fn has(&self, what: &str, pattern: &str) -> Outcome {
         let pattern = Regex::new(&format!("(?m){pattern}"))?;
         self.check(what, pattern.is_match(&self.err) || pattern.is_match(&self.out))
@@ -121,9 +121,9 @@ impl Said {
 /// The expected message of `cartograph run` for a job.
 enum Printed {
     Nothing,
-    /// One line, with a pattern.
+    /// One line that matches a pattern.
     Line(&'static str),
-    /// That the job was placed. The busiest node then sends at most a fraction of the bytes.
+    /// The job was placed. The busiest node then sends at most this fraction of the bytes.
     Placed(f64, f64),
 }
 
@@ -145,7 +145,7 @@ impl Slurm {
         let Output { status, stdout, stderr } = command(&line).output()?;
         let [out, err] = [stdout, stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         let mut said = Said { out, err };
-        // A job script's are in files.
+        // The output of a job script is in files.
         if line.contains("sbatch") {
             said.out = fs::read_to_string(OUT)?;
             said.err += &fs::read_to_string(ERR)?;
@@ -154,8 +154,8 @@ impl Slurm {
         Ok(said)
     }
 
-    /// The start of a line that has `launcher`, with settings of the host. Without Open MPI's shared memory: now and then
-    /// a process ended by a signal while it set that up, on a busy machine.
+    /// The start of a line with `launcher` and the host's settings. Without Open MPI's shared memory: on a busy
+    /// machine, a signal occasionally ended a process while it set that up.
     fn with_settings(&self, launcher: &str) -> String {
         format!("OMPI_MCA_btl=self,tcp {} {launcher} -n 8", self.host.settings.join(" "))
     }
@@ -179,8 +179,8 @@ impl Slurm {
         self.job(&format!("{sbatch} -o {OUT} -e {ERR} {script}"))
     }
 
-    /// Checks a job script of eight processes that has a command before the words that start the halo exchange by srun.
-    /// The bytes from the node that sent most.
+    /// Checks a job script of eight processes, with a command before the srun that starts the halo exchange. Returns
+    /// the bytes from the node that sent most.
     fn halo(&self, nodes: &str, before: &str, printed: Printed) -> Outcome<f64> {
         let line = format!("{before} {} -n 8 {} -n 20 262144 4096", self.srun(), self.program);
         let script = format!("{WORK}/script");
@@ -231,7 +231,7 @@ fn levels(slurm: &mut Slurm) -> Outcome {
         slurm.job(&format!("{tool} plan --dims 4x2 {machine} --rankfile slurm {WORK}/ranks"))?;
     said.has("MPICH by PMI-2", "not for MPICH with srun --mpi=pmi2")?;
     slurm.environment = format!("SLURM_HOSTFILE={WORK}/ranks");
-    // Where ranks are placed one by one the options of other distributions must not be there.
+    // If ranks are placed one by one, options of other distributions must be absent.
     let by_file = "-N 4 --distribution=arbitrary";
     let said = slurm.job(&format!("srun --mpi=none -n 8 {by_file} -l printenv SLURMD_NODENAME"))?;
     let mut placed: Vec<&str> = said.out.lines().collect();
@@ -255,7 +255,7 @@ fn learning(slurm: &mut Slurm) -> Outcome {
     let learns = &format!("env {store} run");
     let first = "recorded .*/halo on 8 ranks; the next run will use";
     let first = slurm.halo(FOUR, learns, Printed::Line(first))?;
-    // MPICH's processes find each other in shared memory whatever the namespace.
+    // MPICH's processes find each other in shared memory regardless of namespaces.
     let is_mpich = slurm.host.name == "mpich";
     slurm.halo(OTHERS, learns, Printed::Placed(if is_mpich { f64::MAX } else { 0.6 }, first))?;
     if is_mpich {
@@ -273,8 +273,8 @@ fn learning(slurm: &mut Slurm) -> Outcome {
     known.has("six jobs", r#""program":"halo".*"runs":6"#)
 }
 
-/// Four steps at once on two nodes each, without and with the command: neither waits for the other steps. Relays place the
-/// ranks of each step on its own nodes; a rank file cannot.
+/// Four simultaneous steps on two nodes each, without and with the command: neither waits for the other steps. Relays
+/// place the ranks of each step on its own nodes; a rank file cannot.
 fn at_once(slurm: &Slurm) -> Outcome {
     let name = &slurm.host.name;
     let learns = format!("env CARTOGRAPH_STORE={WORK}/{name}.steps {} run", slurm.tool);
@@ -310,7 +310,7 @@ fn at_once(slurm: &Slurm) -> Outcome {
     }
     println!("four steps at once, s: {:?}, by cartograph run: {:?}", times[0], times[1]);
     let [alone, learns] = times.map(|times| median(&times));
-    // One after the other they would take at least twice as long.
+    // One after the other, the steps would take at least twice as long.
     if learns > 1.2 * alone { Err("steps wait for each other".into()) } else { Ok(()) }
 }
 
@@ -326,14 +326,14 @@ fn plugin(slurm: &mut Slurm) -> Outcome {
     on.has("a failure", "exited with code 3; this run is not compared")?;
     on.has("its code", "^code 3$")?;
     on.check("as without the plugin", off.out == on.out)?;
-    // A partition for which a prolog switches it on, and a user who switches it off.
+    // A partition whose prolog switches the plugin on, and a user who switches it off.
     slurm.environment = format!("CARTOGRAPH_STORE={WORK}/partition.store");
     let partition = format!("-p placed {FOUR}");
     slurm.halo(&partition, "", Printed::Line("recorded .*/halo on 8 ranks"))?;
     slurm.environment += " CARTOGRAPH_RUN=0";
     slurm.halo(&partition, "", Printed::Nothing)?;
     slurm.environment = format!("CARTOGRAPH_STORE={WORK}/partition.store CARTOGRAPH_RUN=1");
-    // A program on the site's list.
+    // A program on the site's exclusion list.
     let left = format!("{WORK}/reused");
     fs::copy(&slurm.program, &left)?;
     slurm.program = left;
@@ -342,7 +342,7 @@ fn plugin(slurm: &mut Slurm) -> Outcome {
     Ok(())
 }
 
-/// What stands for srun in tests refuses what srun refuses, by a host file and without.
+/// The simulated srun of the tests rejects what the real srun rejects, with a host file and without.
 fn stub() -> Outcome {
     fs::write(format!("{WORK}/hosts4"), "n1\nn0\nn1\nn0\n")?;
     let by_file = format!("SLURM_HOSTFILE={WORK}/hosts4");
@@ -370,7 +370,7 @@ fn stub() -> Outcome {
     Ok(())
 }
 
-/// Starts Slurm and makes all checks, up to the first that fails.
+/// Starts Slurm and runs all checks until one fails.
 pub(crate) fn checks() -> Outcome {
     let (nodes, host, text) = (start()?, Host::new(HOSTS[0])?, String::new);
     let mut slurm = Slurm { nodes, tool: tool()?, host, environment: text(), program: text() };

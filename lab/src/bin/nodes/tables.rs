@@ -14,7 +14,7 @@ pub(crate) const TURN_REORDERED: &str = "turn-reordered";
 /// A job by `cartograph run`.
 pub(crate) const LEARNS: &str = "learns";
 
-/// The median of the times, what went wrong, or a dash.
+/// The median of the times, the name of a failure, or a dash.
 fn seconds(runs: &Measured, case: &str, variant: &str) -> String {
     match (runs.word(case, variant), runs.median(case, variant, TIME)) {
         (Some(fault), _) => format!("**{fault}**"),

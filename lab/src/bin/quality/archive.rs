@@ -1,8 +1,8 @@
-//! The instances that are measured, with Cartograph's plans: `quality instances DIRECTORY`, for those who compare their own
-//! mappings with these.
+//! The measured instances, with Cartograph's plans: `quality instances DIRECTORY`, for comparing other mappings with
+//! these.
 //!
-//! `grids.jsonl` has a grid on each line. A graph has a file in METIS' format, and next to it one with the sizes of the
-//! nodes in its first line and, for each vertex, the node.
+//! `grids.jsonl` has one grid per line. A graph has a file in METIS' format, and a second file with the sizes of the
+//! nodes on its first line, followed by the node of each vertex.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::graphs;
 use crate::instances::{self, Instance};
 
-/// Larger graphs are made by `generate.rs` as well, but would be most of the archive.
+/// `generate.rs` also creates larger graphs, but they would be most of the archive.
 const MOST_VERTICES: usize = 40_000;
 
 /// Writes the files.

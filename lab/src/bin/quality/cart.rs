@@ -1,4 +1,4 @@
-//! Grids beside those of the literature.
+//! Grids compared with those of the literature.
 
 use cartograph_core::mapping::{Adjacency, Cost, Options, Plan, plan_grid};
 use cartograph_lab::Table;
@@ -6,7 +6,7 @@ use cartograph_lab::Table;
 use crate::instances::{self, Figures, Instance};
 use crate::published;
 
-/// The tables, and whether all aims are met.
+/// The tables, and whether all targets are met.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let (listed, reached) = listed();
     let (many, close) = many();
@@ -27,8 +27,8 @@ fn plan(instance: &Instance, seconds: Option<f64>) -> Plan {
 
 /// The instances of the literature.
 ///
-/// A cell is J_sum/J_max: the directed edges between nodes, and those that leave the busiest node. The columns of others
-/// are constants of this program.
+/// A cell is J_sum/J_max: the directed edges between nodes, and those that leave the busiest node. The columns of other
+/// methods are constants of this program.
 fn listed() -> (Table, bool) {
     let mut table = Table::new(
         "Instances of the literature",
@@ -62,9 +62,10 @@ fn listed() -> (Table, bool) {
 struct Comparison {
     /// Geometric means of J_sum over the bound: each method, the best of them, Cartograph.
     means: Vec<f64>,
-    /// The geometric mean of its J_max over that of the best of the others, and the instances with more.
+    /// The geometric mean of its J_max over that of the best other method, and the number of instances on which its
+    /// J_max is larger.
     busiest: (f64, usize),
-    /// The instances on which Cartograph is worse than the best of the others, with the sums.
+    /// The instances on which Cartograph is worse than the best other method, with the sums.
     worse: Vec<String>,
 }
 
@@ -117,7 +118,7 @@ impl Comparison {
         self.means[published::METHODS.len() + 1]
     }
 
-    /// The cells of its row.
+    /// The cells of the summary's row.
     fn row(&self) -> String {
         let cell = |mean: &f64| if mean.is_nan() { "-".to_owned() } else { format!("{mean:.3}") };
         let cells: Vec<String> = self.means.iter().map(cell).collect();
@@ -127,8 +128,8 @@ impl Comparison {
     }
 }
 
-/// Lists of grids: geometric means of J_sum over the bound, the grids on which Cartograph's is more than that of the best of
-/// the others, and its J_max over that one's.
+/// Lists of grids: geometric means of J_sum over the bound, the grids on which Cartograph's is larger than the best
+/// other method's, and Cartograph's J_max over that method's.
 fn many() -> (Table, bool) {
     let methods = published::METHODS.join(" | ");
     let columns = format!(

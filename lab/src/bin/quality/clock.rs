@@ -1,4 +1,4 @@
-//! Processor time of this thread: on a machine that does other work too, the clock says little.
+//! Processor time of this thread, since the clock is misleading on a busy machine.
 
 /// Seconds since some moment.
 pub(crate) fn now() -> f64 {

@@ -6,16 +6,16 @@ use cartograph_lab::Table;
 
 use crate::{clock, memory};
 
-/// Seconds that a plan may take, by the number of ranks up to which that holds.
+/// The seconds that a plan may take, and the number of ranks up to which each limit applies.
 const AIMS: [(usize, f64); 2] = [(1 << 16, 0.1), (1 << 20, 3.0)];
 
-/// By how much other work on the machine may lengthen a measurement.
+/// The factor by which other load on the machine may lengthen a measurement.
 const NOISE: f64 = 1.8;
 
-/// The largest allocation that is allowed, in bytes a rank.
+/// The largest allowed allocation, in bytes per rank.
 const LARGEST: f64 = 16.0;
 
-/// The table, and whether all aims are met. Times are processor time, the least of three.
+/// The table, and whether all targets are met. Times are processor time, the minimum of three.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Time and memory of grids",

@@ -4,7 +4,7 @@ use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Grid, Options, plan_grid};
 use cartograph_lab::Table;
 
-/// Grids on nodes of as many processes, and the devices of a node.
+/// Grids on nodes of equally many processes, and the devices of a node.
 const CASES: [(&[usize], usize, &[u32]); 6] = [
     (&[16, 16], 4, &[4, 2]),
     (&[16, 16], 8, &[8, 4, 2]),

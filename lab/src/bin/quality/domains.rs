@@ -5,8 +5,8 @@ use cartograph_lab::Table;
 
 use crate::instances::{Instance, by_dims_create};
 
-/// The shapes of domains: their names, and the length of one side, or of all but one, while the others are 1. Equal faces
-/// are those of a grid that was fitted to its domain.
+/// The shapes of domains: their names, and the length of one side, or of all but one, while the other sides are 1.
+/// Faces are equal if a grid was fitted to its domain.
 const SHAPES: [(&str, Sides); 6] = [
     ("cubes", Sides::One(1)),
     ("2:1", Sides::One(2)),
@@ -24,8 +24,8 @@ enum Sides {
 }
 
 impl Sides {
-    /// The weights of a grid's dimensions in each position of such a domain: faces are as large as the grid has processes
-    /// across them, by the length of the domain there.
+    /// The weights of a grid's dimensions for each orientation of such a domain: the number of processes along a
+    /// dimension, divided by the length of the domain there.
     fn weights(self, dims: &[usize]) -> Vec<Vec<i64>> {
         let all = |is_long: &dyn Fn(usize, usize) -> bool, length: i64| {
             let weight = |place: usize, i: usize| {
@@ -43,7 +43,8 @@ impl Sides {
     }
 }
 
-/// The rules, and how much dimensions may differ from weights as their sides, where Cartograph keeps ranks.
+/// The rules. Where Cartograph keeps ranks, the later rules map for weights that equal the sides, and limit how much
+/// dimensions may differ from these.
 const RULES: [(&str, Option<i64>); 4] = [
     ("as Cartograph", None),
     ("also weights as dims, within 5", Some(5)),
@@ -62,7 +63,7 @@ fn costs(instance: &Instance, node_of: &[u32], weights: &[i64]) -> [Cost; 2] {
     [instance.layout.nodes(), node_of].map(|node_of| grid.cost(node_of))
 }
 
-/// The mapping by a rule.
+/// The mapping according to a rule.
 fn mapping(instance: &Instance, within: Option<i64>) -> Vec<u32> {
     let equal = vec![1; instance.dims.len()];
     let dims: Vec<i64> = instance.dims.iter().map(|side| *side as i64).collect();
@@ -90,8 +91,8 @@ fn mapping(instance: &Instance, within: Option<i64>) -> Vec<u32> {
     tried.into_iter().find(is_taken).unwrap_or_else(|| node_of(&own))
 }
 
-/// For each rule the grids that are reordered, and J_max relative to rank order in domains of each shape: its geometric
-/// mean, how often it is a loss, and the largest one.
+/// For each rule the number of reordered grids, and J_max relative to rank order in domains of each shape: its
+/// geometric mean, the number of losses, and the largest loss.
 pub(crate) fn table() -> Table {
     let columns = SHAPES.map(|(name, _)| format!("{name} | {name} loses | {name} at most"));
     let columns = format!("rule | reordered | {}", columns.join(" | "));

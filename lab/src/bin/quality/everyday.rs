@@ -6,7 +6,7 @@ use cartograph_lab::Table;
 use crate::instances::{Instance, everyday};
 
 /// Everyday grids by number of nodes: how many are reordered, with unknown weights and with equal ones, and the
-/// fraction of its links to others that the busiest node keeps, as a geometric mean.
+/// fraction of its edges to other nodes that the busiest node keeps, as a geometric mean.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Everyday grids",

@@ -98,7 +98,7 @@ pub fn triangles(vertices: usize, seed: u64) -> Csr {
     undirected(vertices, &edges)
 }
 
-/// Random points, of which those closer than a radius are neighbors; `degree` on average.
+/// Random points, of which those closer than a radius are neighbors; the mean degree is `degree`.
 pub fn geometric(vertices: usize, degree: f64, seed: u64) -> Csr {
     let points = points(vertices, seed);
     let radius = (degree / (std::f64::consts::PI * vertices as f64)).sqrt();
@@ -126,7 +126,7 @@ pub fn geometric(vertices: usize, degree: f64, seed: u64) -> Csr {
     undirected(vertices, &edges)
 }
 
-/// A scale-free graph: every new vertex gets `degree` edges to ends of edges that are there.
+/// A scale-free graph: every new vertex gets `degree` edges to ends of existing edges.
 pub fn scale_free(vertices: usize, degree: usize, seed: u64) -> Csr {
     let mut random = Random::new(seed);
     let mut edges: Vec<(u32, u32, i64)> = vec![(0, 1, 1)];
@@ -142,8 +142,8 @@ pub fn scale_free(vertices: usize, degree: usize, seed: u64) -> Csr {
     undirected(vertices, &edges)
 }
 
-/// Communities of `size` in communities of `size * groups`: most edges stay in the smaller, some in
-/// the larger, few lead out. Vertices are numbered at random.
+/// Communities of `size` vertices within communities of `size * groups`: most edges stay in the smaller ones, some in
+/// the larger ones, and few leave both. Vertices are numbered at random.
 pub fn communities(vertices: usize, size: usize, groups: usize, seed: u64) -> Csr {
     let mut random = Random::new(seed);
     let mut number: Vec<u32> = (0..vertices as u32).collect();

@@ -1,4 +1,4 @@
-//! Graphs: Cartograph beside METIS' recursive bisection and KaHIP, whose parts are repaired to exact sizes.
+//! Graphs: Cartograph compared with METIS' recursive bisection and KaHIP, whose parts are repaired to exact sizes.
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Adjacency, Cost, Csr, Objective, Options, plan_graph};
@@ -15,14 +15,14 @@ pub(crate) struct Instance {
     pub(crate) sizes: Vec<usize>,
 }
 
-/// `count` nodes that together have a place for every vertex, as even as can be.
+/// `count` nodes that together have one place per vertex, as evenly as possible.
 fn even(graph: Csr, name: &'static str, count: usize) -> Instance {
     let vertices = graph.vertices();
     let sizes = (0..count).map(|i| (i + 1) * vertices / count - i * vertices / count).collect();
     Instance { name, graph, sizes }
 }
 
-/// Nodes of different sizes, of which every fourth is half as large and every tenth twice.
+/// Nodes of different sizes: every fourth is half as large, and every tenth is twice as large.
 fn uneven(graph: Csr, name: &'static str, count: usize) -> Instance {
     let vertices = graph.vertices();
     let share = |i: usize| {
@@ -74,7 +74,7 @@ pub(crate) fn instances() -> Vec<Instance> {
     ]
 }
 
-/// The section, and whether all aims are met: worse than METIS on none.
+/// The section, and whether all targets are met: no result worse than METIS.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Graphs",
@@ -134,11 +134,12 @@ fn figures(cost: Cost) -> String {
     format!("{}/{}", cost.inter_node_edges, cost.max_node_edges)
 }
 
-/// The most vertices and parts for which KaHIP is asked: it takes more than ten minutes for a scale-free graph of 20,000.
+/// The most vertices and parts for which KaHIP is run: it takes more than ten minutes for a scale-free graph of 20,000
+/// vertices.
 const MOST_OF_KAHIP: (usize, usize) = (15_000, 512);
 
-/// The result of KaHIP's strong mode, repaired to exact sizes, and its seconds of processor time; `None` if the graph is
-/// large, or nodes have different sizes, which it does not take.
+/// The result of KaHIP's strong mode, repaired to exact sizes, and its seconds of processor time; `None` if the graph
+/// is large, or nodes have different sizes, which KaHIP does not support.
 fn kahip(rivals: &mut Rivals, graph: &Csr, sizes: &[usize]) -> Option<(Cost, f64)> {
     let (least, most) = (sizes.iter().min()?, sizes.iter().max()?);
     if graph.vertices() > MOST_OF_KAHIP.0 || sizes.len() > MOST_OF_KAHIP.1 || most - least > 1 {
@@ -159,8 +160,8 @@ fn kahip(rivals: &mut Rivals, graph: &Csr, sizes: &[usize]) -> Option<(Cost, f64
     Some((graph.cost(&part), time))
 }
 
-/// The result of METIS' recursive bisection: the part of each vertex, and the seconds of processor time that it took.
-/// The best of three seeds.
+/// The result of METIS' recursive bisection: the part of each vertex, and its seconds of processor time. The best of
+/// three seeds.
 pub(crate) fn metis(graph: &Csr, sizes: &[usize]) -> (Cost, Vec<u32>, f64) {
     let (mut starts, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());
     for vertex in 0..graph.vertices() {
@@ -190,8 +191,7 @@ pub(crate) fn metis(graph: &Csr, sizes: &[usize]) -> (Cost, Vec<u32>, f64) {
     runs.min_by_key(|(cost, ..)| cost.inter_node_edges).expect("three runs")
 }
 
-/// Moves vertices out of parts that are too large into parts that are too small, always the one that
-/// costs least.
+/// Moves vertices out of parts that are too large into parts that are too small, always the cheapest move.
 fn repair(graph: &Csr, sizes: &[usize], part: &mut [u32]) {
     let mut surplus: Vec<i64> = sizes.iter().map(|size| -(*size as i64)).collect();
     let mut members = vec![Vec::new(); sizes.len()];
@@ -200,7 +200,8 @@ fn repair(graph: &Csr, sizes: &[usize], part: &mut [u32]) {
         members[*part as usize].push(vertex);
     }
     let mut weight_to = vec![0; sizes.len()];
-    // The best move out of each part: what it takes off the cut, the vertex, and where to. Looked for again when it may have changed.
+    // The best move out of each part: the decrease of the cut, the vertex, and the target. Searched again when it may
+    // have changed.
     let mut best: Vec<Option<(i64, usize, usize)>> = vec![None; sizes.len()];
     while surplus.iter().any(|surplus| *surplus > 0) {
         let small = surplus.iter().position(|surplus| *surplus < 0).expect("as much is missing");

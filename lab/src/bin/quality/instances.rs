@@ -1,4 +1,4 @@
-//! The grids that are measured.
+//! The measured grids.
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Grid, Offset};
@@ -39,8 +39,8 @@ impl Instance {
 /// J_sum and J_max of one method on one instance.
 pub(crate) type Figures = (i64, i64);
 
-/// Results of others, as read off their papers or measured with their programs before: see the
-/// head of docs/results/quality.md.
+/// Results of other methods, copied from their papers or measured earlier with their programs: see the head of
+/// docs/results/quality.md.
 pub(crate) struct Published {
     pub(crate) blocked: Figures,
     pub(crate) hyperplane: Figures,
@@ -185,7 +185,7 @@ fn of_counts(counts: [usize; 15], sizes: [usize; 12]) -> Vec<Instance> {
     instances
 }
 
-/// A grid as `MPI_Dims_create` makes it, not periodic.
+/// A grid from `MPI_Dims_create`, not periodic.
 pub(crate) fn by_dims_create(nodes: usize, size: usize, ndims: usize) -> Instance {
     let mut dims = vec![0; ndims];
     dims_create((nodes * size) as i32, &mut dims).expect("a positive number of ranks");
@@ -193,13 +193,13 @@ pub(crate) fn by_dims_create(nodes: usize, size: usize, ndims: usize) -> Instanc
     Instance::new("", &dims, &vec![size; nodes])
 }
 
-/// Grids as programs make them, on nodes of today's sizes: two and three dimensions, not periodic.
+/// Grids as programs create them, on nodes of today's sizes: two and three dimensions, not periodic.
 pub(crate) fn everyday(nodes: usize) -> Vec<Instance> {
     let sizes = [32, 48, 64, 128];
     sizes.iter().flat_map(|size| [2, 3].map(|ndims| by_dims_create(nodes, *size, ndims))).collect()
 }
 
-/// Small grids on few nodes of few processes, where little can be gained. Grid and torus.
+/// Small grids on a few small nodes, where little can be gained. Grid and torus.
 pub(crate) fn small() -> Vec<Instance> {
     let mut instances = Vec::new();
     for count in [2, 3, 4, 6, 8] {
@@ -216,8 +216,8 @@ pub(crate) fn small() -> Vec<Instance> {
     instances
 }
 
-/// Sides that are primes or nearly, on nodes of sizes that do not divide them; the last node is smaller.
-/// Grid and torus.
+/// Sides that are primes or nearly so, on nodes whose sizes do not divide them; the last node is smaller. Grid and
+/// torus.
 pub(crate) fn held_out() -> Vec<Instance> {
     let sides: [&[usize]; 10] = [
         &[23, 19],

@@ -1,4 +1,4 @@
-//! Switches above the nodes: what `docs/results/quality.md` says about mappings through them.
+//! Switches above the nodes: the results in `docs/results/quality.md` on mappings through them.
 
 use cartograph_core::machine::{LevelKind, Machine};
 use cartograph_core::mapping::{Adjacency, Grid, Offset, Options, plan_graph, plan_grid};
@@ -10,8 +10,8 @@ use crate::rivals::Rivals;
 use crate::switches::{Allocation, Figures, Row, graph_of, row, width};
 use crate::{clock, memory};
 
-/// The step through the 720 grids, if CARTOGRAPH_QUALITY_STEP gives one: 11 has no divisor with what they come in, so
-/// that all kinds of them are among them.
+/// Only every n-th of the 720 grids is measured, if CARTOGRAPH_QUALITY_STEP is n: 11 is coprime to the periods of the
+/// list, so all kinds of grids remain.
 const STEP: usize = 1;
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
@@ -23,7 +23,7 @@ fn ratio(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
 }
 
-/// The section, and whether all aims are met.
+/// The section, and whether all targets are met.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let step = std::env::var("CARTOGRAPH_QUALITY_STEP")
         .ok()
@@ -73,7 +73,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
     (vec![table, of_nodes, graphs(rival.as_mut()), costs()], met)
 }
 
-/// A line on all instances of one kind, and whether the aims are met.
+/// A line on all instances of one kind, and whether the targets are met.
 fn summary(table: &mut Table, allocation: Allocation, rows: &[Row]) -> bool {
     let over = |figures: &dyn Fn(&Row) -> Option<Figures>| {
         let found: Vec<f64> =
@@ -81,7 +81,8 @@ fn summary(table: &mut Table, allocation: Allocation, rows: &[Row]) -> bool {
         (!found.is_empty()).then(|| mean(found.into_iter()))
     };
     let shared = |mode: usize| move |row: &Row| row.shared.get(mode).copied().flatten();
-    // Counts the instances on which Cartograph is no worse than a mode of SharedMap, and all that this mapped.
+    // Counts the instances on which Cartograph is no worse than a mode of SharedMap, and all instances that this mode
+    // mapped.
     let no_worse = |ours: &dyn Fn(&Row) -> Figures, mode: usize| {
         let both = rows.iter().filter_map(|row| Some((ours(row), shared(mode)(row)?)));
         both.fold((0, 0), |(count, all), (ours, theirs)| {
@@ -127,7 +128,7 @@ fn summary(table: &mut Table, allocation: Allocation, rows: &[Row]) -> bool {
     ours <= allocation.aim() && often && more == 0
 }
 
-/// A line on what nodes pay for switches.
+/// A line on how much the edges between nodes grow if mappings consider switches.
 fn beside_nodes_only(table: &mut Table, allocation: Allocation, rows: &[Row]) {
     let of = |edges: fn(&Figures) -> i64| {
         let ratio = |row: &Row| edges(&row.ours) as f64 / edges(&row.nodes_only) as f64;
@@ -185,7 +186,7 @@ fn graphs(mut rival: Option<&mut Rivals>) -> Table {
     table
 }
 
-/// Measures what switches add to time and memory.
+/// Measures the time and memory that switches add.
 fn costs() -> Table {
     let mut table = Table::new(
         "What switches cost",

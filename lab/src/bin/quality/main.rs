@@ -1,5 +1,5 @@
-//! Measures the quality of mappings: `quality [SECTION]`, all of the [`SECTIONS`] or one. The tables go to stdout and
-//! to `lab/results/quality.json`. `quality instances DIRECTORY` writes the instances and plans.
+//! Measures the quality of mappings: `quality [SECTION]` measures one or all of the [`SECTIONS`]. The tables go to
+//! stdout and to `lab/results/quality.json`. `quality instances DIRECTORY` writes the instances and plans.
 //!
 //! Fails if a target is missed.
 

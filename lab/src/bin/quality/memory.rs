@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The answer of `run`, its peak in bytes above the start, and its largest allocation.
+/// The result of `run`, its peak memory in bytes above the start, and its largest allocation.
 pub(crate) fn measure<T>(run: impl FnOnce() -> T) -> (T, usize, usize) {
     let before = NOW.load(Relaxed);
     PEAK.store(before, Relaxed);

@@ -11,11 +11,11 @@ use crate::instances::{Instance, by_dims_create, everyday};
 /// The way in which a program exchanges with its neighbors on a grid.
 #[derive(Clone, Copy)]
 enum Pattern {
-    /// With all at once.
+    /// With all neighbors at once.
     AtOnce,
-    /// With those along one dimension after the other.
+    /// With the neighbors along one dimension after the other.
     ByDimension,
-    /// From each corner: a process works when those before it in each dimension have, block by block.
+    /// From each corner: a process works after its predecessors in each dimension, block by block.
     Sweep,
 }
 
@@ -31,13 +31,13 @@ const BLOCKS: usize = 8;
 /// Bytes of a message.
 const BYTES: [u64; 2] = [2 << 10, 64 << 10];
 
-/// The work before a message of a sweep, in the times that the message takes between nodes.
+/// The work before a message of a sweep, as a multiple of the time of the message between nodes.
 const WORK: [f64; 2] = [0.2, 2.0];
 
 /// The limit for a program's time relative to rank order.
 const MOST_TIME: f64 = 1.05;
 
-/// Replays of more processes would take long.
+/// Replays with more processes would take long.
 const MOST_PROCESSES: usize = 700;
 
 /// Links of 100 Gbit/s, as in docs/results/simulate.md, and of 200 Mbit/s, as on the nodes of `make lab-cluster`.
@@ -118,8 +118,7 @@ fn ratios(dims: &[usize], machine: &Machine, placed: &[u32], pattern: Pattern) -
     ratios
 }
 
-/// For each start order of ranks and each pattern, the number of grids that are reordered, and the time of programs
-/// then.
+/// For each initial order of ranks and each pattern, the number of reordered grids, and the time of programs on them.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Patterns",

@@ -75,8 +75,8 @@ fn number(grid: &Grid, at: &[usize]) -> usize {
     grid.dims().iter().zip(at).fold(0, |cell, (side, at)| cell * side + at)
 }
 
-/// Gropp, EuroMPI 2018: the primes of the node size go to the dimension whose block is smallest among
-/// those that they divide.
+/// Gropp, EuroMPI 2018: the primes of the node size go to the dimension with the smallest block among the dimensions
+/// that they divide.
 fn nodecart(grid: &Grid, sizes: &[usize]) -> Option<Vec<u32>> {
     if sizes.iter().any(|size| *size != sizes[0]) {
         return None;
@@ -116,8 +116,8 @@ fn along(grid: &Grid, i: usize) -> usize {
     grid.stencil().iter().filter(|vector| vector.by[i] != 0).count()
 }
 
-/// Hunold and others, CLUSTER 2020: halves the dimension with the largest size for the number of
-/// vectors along it, whatever the node size is.
+/// Hunold and others, CLUSTER 2020: halves the dimension with the largest ratio of size to number of vectors along it,
+/// regardless of the node size.
 fn kd_tree(grid: &Grid, region: &Region, order: &mut Vec<usize>) {
     let widest = (0..region.sides.len()).filter(|i| region.sides[*i] > 1).max_by(|i, j| {
         let share = |i: usize| region.sides[i] as f64 / (along(grid, i) as f64).max(1e-3);

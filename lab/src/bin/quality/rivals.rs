@@ -1,4 +1,4 @@
-//! SharedMap, the rival that maps through all levels, and KaHIP, in a process of their own (`lab/rivals.py`).
+//! SharedMap, the rival that maps through all levels, and KaHIP, in a separate process (`lab/rivals.py`).
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -27,8 +27,8 @@ impl Rivals {
         Some(Self { child, requests, answers })
     }
 
-    /// SharedMap's part of each vertex, with the levels' widths and distances from the innermost on, and the processor
-    /// seconds.
+    /// SharedMap's part of each vertex, with the levels' widths and distances from the innermost outward, and the
+    /// processor seconds.
     pub(crate) fn map(
         &mut self,
         graph: &Csr,
@@ -49,7 +49,7 @@ impl Rivals {
         self.ask(graph, json!({"parts": parts, "mode": mode}))
     }
 
-    /// The answer to a request about a graph.
+    /// The reply to a request about a graph.
     fn ask(&mut self, graph: &Csr, mut request: Value) -> Option<(Vec<u32>, f64)> {
         let (mut starts, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());
         for vertex in 0..graph.vertices() {
@@ -73,7 +73,7 @@ impl Rivals {
 
 impl Drop for Rivals {
     fn drop(&mut self) {
-        // It waits for requests, and ends with them at the latest by this.
+        // The process waits for requests, and ends at the latest when its input is closed here.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Placements for numbers of processes at which a program has not run, as the rule of its messages predicts them.
+//! Placements for numbers of processes with which a program has not run, as predicted by the rule of its messages.
 
 use std::error::Error;
 use std::fs;
@@ -10,7 +10,7 @@ use cartograph_jobs::learn::{Rule, Scaling, busiest};
 use cartograph_lab::{Table, top};
 use cartograph_traffic::{Count, Edge, Recording, Topology};
 
-/// The programs of `lab/traces/sizes`, and their numbers of processes there. None of these but TeaLeaf calls
+/// The programs of `lab/traces/sizes`, and their numbers of processes there. Of these, only TeaLeaf calls
 /// `MPI_Dims_create`.
 const PROGRAMS: [(&str, bool, &[u32]); 5] = [
     ("CloverLeaf", false, &[16, 36, 64, 100]),
@@ -26,11 +26,10 @@ const GENERATED: &[u32] = &[64, 144, 512, 1000, 4096];
 /// The processes of a node.
 const NODE: u32 = 8;
 
-/// The most bytes of the busiest node in a good prediction, relative to those in the placement made of the job's own
-/// messages.
+/// The most bytes of the busiest node in a good prediction, relative to the placement based on the job's own messages.
 const GOOD: f64 = 1.05;
 
-/// The part of predictions that are to be good.
+/// The required fraction of good predictions.
 const MOST: f64 = 0.9;
 
 /// A recording with the grids that `MPI_Dims_create` chooses for its processes.
@@ -62,8 +61,8 @@ fn read(name: &str, size: u32) -> Result<Recording, Box<dyn Error>> {
 /// The cells of a generated domain along each dimension, of all processes or of each.
 const CELLS: u64 = 480;
 
-/// A halo exchange of faces, in the grid that `MPI_Dims_create` chooses. With strong scaling, all processes together have
-/// the cells, otherwise each.
+/// A halo exchange of faces, in the grid that `MPI_Dims_create` chooses. With strong scaling, the cells are those of
+/// all processes together, otherwise of each process.
 fn generated(size: u32, dimensions: usize, scaling: Scaling) -> Recording {
     let mut dims = vec![0; dimensions];
     dims_create(i32::try_from(size).expect("small"), &mut dims).expect("all sides are free");
@@ -109,13 +108,13 @@ fn placed(edges: &[Edge], machine: &Machine) -> Vec<u32> {
     }
 }
 
-/// The predictions of each size from each other one.
+/// The predictions of each size from every other size.
 #[derive(Default)]
 struct Found {
     pairs: u32,
     predicted: u32,
     good: u32,
-    /// Busier than the default order.
+    /// Busier than in the default order.
     worse: u32,
     worst: f64,
 }
@@ -128,7 +127,7 @@ impl Found {
                 continue;
             }
             found.pairs += 1;
-            // As `run` does: a placement for strong scaling that gains with weak scaling, too.
+            // Like `run`: a placement for strong scaling that also gains with weak scaling.
             let rule = |scaling| Rule::of(from).and_then(|rule| rule.at(to.size, scaling));
             let Some((strong, weak)) = rule(Scaling::Strong).zip(rule(Scaling::Weak)) else {
                 continue;

@@ -1,4 +1,4 @@
-//! Machines with switches, and what each method reaches on one of them.
+//! Machines with switches, and the result of each method on one of them.
 
 use cartograph_core::machine::{LevelKind, Machine};
 use cartograph_core::mapping::{Adjacency, Cost, Csr, Distances, Grid, Objective, Options, Plan};
@@ -14,11 +14,11 @@ pub(crate) const MODES: [&str; 2] = ["eco", "strong"];
 /// The distribution of nodes over switches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allocation {
-    /// Node after node, switch after switch.
+    /// Nodes in order, switch after switch.
     Contiguous,
     /// Switches of equal sizes; the switch of each node is random.
     Dealt,
-    /// Switches of different sizes, and that too.
+    /// Switches of different sizes; the switch of each node is random.
     Fragments,
 }
 
@@ -33,7 +33,7 @@ impl Allocation {
         }
     }
 
-    /// The most that J may be over its bound in the geometric mean.
+    /// The largest geometric mean of J over its bound.
     pub(crate) fn aim(self) -> f64 {
         if self == Self::Contiguous { 1.03 } else { 1.06 }
     }
@@ -45,10 +45,10 @@ impl Allocation {
                 (0..nodes).map(|node| (node / width) as u32).collect()
             }
             Self::Fragments => {
-                // Each switch has one node at least, and the others are drawn.
+                // Each switch has at least one node, and the others are random.
                 let count = nodes / width;
                 let drawn = (count..nodes).map(|_| {
-                    // The first ones have more.
+                    // The first switches have more.
                     random.below(count).min(random.below(count)) as u32
                 });
                 (0..count as u32).chain(drawn).collect()
@@ -63,7 +63,7 @@ impl Allocation {
     }
 }
 
-/// The nodes of a switch: about the root of twice their number.
+/// The number of nodes of a switch: about the square root of twice their total.
 pub(crate) fn width(nodes: usize) -> usize {
     (1..nodes)
         .rev()
@@ -71,7 +71,7 @@ pub(crate) fn width(nodes: usize) -> usize {
         .unwrap_or(1)
 }
 
-/// Edges by how far they reach.
+/// Edges by the level that they cross.
 #[derive(Clone, Copy)]
 pub(crate) struct Figures {
     /// The sum over all edges of 1, 10 or 100.
@@ -107,11 +107,12 @@ pub(crate) struct Row {
     pub(crate) two_step: Figures,
     pub(crate) shared: Vec<Option<Figures>>,
     pub(crate) ours: Figures,
-    /// As long as [`BRIEF`] says.
+    /// With a budget of [`BRIEF`] seconds.
     pub(crate) brief: Figures,
 }
 
-/// The seconds that a mapping gets beside the one of the default budget: a tenth of what SharedMap's eco takes in the mean.
+/// The seconds of a second mapping, in addition to the one with the default budget: on average a tenth of the time of
+/// SharedMap's eco.
 pub(crate) const BRIEF: f64 = 0.01;
 
 pub(crate) fn row(
@@ -128,7 +129,7 @@ pub(crate) fn row(
     let layout = nodes.clone().under(LevelKind::Switch, &of_ranks).expect("nodes are whole");
     let taken = |layout: &Machine, seconds: Option<f64>| {
         let begin = clock::now();
-        // What is compared is the sum that others minimize.
+        // The compared quantity is the sum that other methods minimize.
         let distances = Distances::parse("1,10,100").expect("these grow");
         let options = Options::default().with_objective(Objective::Sum);
         let options = options.with_seconds(seconds).with_distances(distances);
@@ -146,7 +147,7 @@ pub(crate) fn row(
     let shared = rival.map(|(rival, width)| {
         let hierarchy = [width, sizes.len() / width];
         let map = |mode: &&str| {
-            // Without what every edge costs, which is no matter of the mapping.
+            // Without the cost of every edge, which does not depend on the mapping.
             let (part, seconds) = rival.map(graph, &hierarchy, &[9, 99], mode)?;
             let switch_of_part: Vec<u32> =
                 (0..sizes.len()).map(|part| (part / width) as u32).collect();
@@ -167,8 +168,8 @@ pub(crate) fn row(
     }
 }
 
-/// METIS' parts for the nodes, and METIS' parts of these for the switches, both repaired to exact sizes. All nodes have
-/// one size.
+/// METIS' parts for the nodes, and METIS' parts of the graph of these parts for the switches, both repaired to exact
+/// sizes. All nodes have the same size.
 pub(crate) fn two_step(graph: &Csr, sizes: &[usize], switches: &[u32]) -> Figures {
     let begin = clock::now();
     let part = metis(graph, sizes).1;

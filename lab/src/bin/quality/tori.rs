@@ -1,4 +1,4 @@
-//! Nodes with coordinates in tori, meshes and rings: what `docs/results/quality.md` says about them.
+//! Nodes with coordinates in tori, meshes and rings: the results in `docs/results/quality.md` on them.
 
 use cartograph_core::machine::Machine;
 use cartograph_core::machine::torus::At;
@@ -12,7 +12,7 @@ use crate::{clock, published};
 /// The processes of a node.
 const PROCESSES: usize = 16;
 
-/// The sides of tori, 0 for a dimension that is not there.
+/// The sides of tori, 0 for a missing dimension.
 const SIDES: [At; 4] = [[4, 4, 4], [8, 8, 4], [8, 8, 8], [16, 16, 0]];
 
 /// The nodes of a torus that a job has, and their order.
@@ -20,11 +20,11 @@ const SIDES: [At; 4] = [[4, 4, 4], [8, 8, 4], [8, 8, 8], [16, 16, 0]];
 enum Allocation {
     /// All, in the order of their coordinates.
     Whole,
-    /// All, in an order that was drawn.
+    /// All, in random order.
     WholeDrawn,
-    /// Half of them, drawn, in the order of their coordinates.
+    /// A random half, in the order of the coordinates.
     Half,
-    /// Half of them, in the order in which they were drawn.
+    /// A random half, in random order.
     HalfDrawn,
 }
 
@@ -57,11 +57,11 @@ impl Allocation {
     }
 }
 
-/// The sum of hops and the busiest link of ranks in order, of bisection, of a mapping without coordinates and of one
-/// with them.
+/// The sum of hops and the busiest link in rank order, by bisection, by a mapping without coordinates and by one with
+/// them.
 type Figures = [(f64, f64); 4];
 
-/// Orders nodes by halving them again and again across their longest dimension.
+/// Orders nodes by repeated halving across their longest dimension.
 fn halved(nodes: &mut [usize], at: &[At]) {
     if nodes.len() < 2 {
         return;
@@ -77,7 +77,7 @@ fn halved(nodes: &mut [usize], at: &[At]) {
     halved(high, at);
 }
 
-/// The grid halved, and the nodes, and both in these orders.
+/// Halves the grid and the nodes, and matches them in the resulting orders.
 fn bisection(grid: &Grid, machine: &Machine, at: &[At]) -> Box<[i32]> {
     let mut nodes: Vec<usize> = (0..at.len()).collect();
     halved(&mut nodes, at);
@@ -96,8 +96,8 @@ fn figures(plan: &Plan) -> (f64, f64) {
     (found.inter_node_edges as f64, found.max_node_edges as f64)
 }
 
-/// The table, and whether all aims are met: 0.6 of the hops and 0.65 of the busiest link of a mapping that knows no
-/// coordinates, and nowhere more on the link.
+/// The table, and whether all targets are met: 0.6 of the hops and 0.65 of the busiest link of a mapping without
+/// coordinates, and no busier link on any instance.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Coordinates of nodes",

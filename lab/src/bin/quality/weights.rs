@@ -1,4 +1,4 @@
-//! Grids whose edges weigh unequally along their dimensions: what `docs/results/quality.md` says about them.
+//! Grids whose edges have unequal weights along their dimensions: the results in `docs/results/quality.md` on them.
 
 use cartograph_core::mapping::{Adjacency, Grid, Options, Plan, plan_grid};
 use cartograph_lab::Table;
@@ -10,7 +10,7 @@ use crate::instances::{self, Instance};
 /// The weights that a dimension may have.
 const DRAWN: [i64; 4] = [1, 2, 4, 16];
 
-/// The section, and whether all aims are met.
+/// The section, and whether all targets are met.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let ((known, better), (assumed, safe)) = (known(), assumed());
     (vec![known, assumed, domains::table()], better && safe)
@@ -26,7 +26,7 @@ fn grid(instance: &Instance, weights: &[i64]) -> Grid {
     Grid::new(instance.dims.clone(), periodic, Grid::nearest_neighbors(weights))
 }
 
-/// The 720 instances with weights that are known.
+/// The 720 instances with known weights.
 fn known() -> (Table, bool) {
     let mut random = Random::new(12);
     let (mut before, mut after, mut worse, mut worst) = (0.0, 0.0, 0, 0.0f64);
@@ -50,24 +50,24 @@ fn known() -> (Table, bool) {
     (table, worse == 0 && after <= 1.03)
 }
 
-/// A mapping that gains at equal weights, and the one that Cartograph applies where they are not known: which
-/// of both is used depends on a rule.
+/// A mapping that gains with equal weights, and the one that Cartograph applies if weights are unknown: a rule decides
+/// which of them is used.
 struct Trial {
-    /// The gain of the first at equal weights, as a share of block order.
+    /// The gain of the first mapping with equal weights, as a fraction of block order.
     gain: f64,
     equal: Ratios,
-    /// The same as block order where it applies none.
+    /// The ratios of block order itself if Cartograph applies no mapping.
     applied: Ratios,
 }
 
-/// A mapping beside block order, by weights: J_sum and J_max over its.
+/// A mapping relative to block order, by weights: the ratios of J_sum and J_max.
 struct Ratios {
     is_block_order: bool,
-    /// Dimensions weighing 1, 2 or 4.
+    /// Dimensions with weights of 1, 2 or 4.
     mild: Vec<(f64, f64)>,
-    /// The ratios with those weights, and with 16.
+    /// The ratios with those weights and 16.
     harsh: Vec<(f64, f64)>,
-    /// The most that J_sum or J_max may become where no dimension weighs more than `times` as much as another.
+    /// The largest ratio of J_sum or J_max if no dimension weighs more than `times` as much as another.
     worst: [f64; 3],
 }
 
@@ -121,9 +121,9 @@ fn trial(instance: &Instance) -> Option<Trial> {
     })
 }
 
-/// Measures rules for unknown weights: how often a mapping is applied, the geometric mean of J_sum and of
-/// J_max relative to block order, how often the result is a loss, and the largest loss. All rules but the last choose
-/// from mappings that are best at equal weights.
+/// Measures rules for unknown weights: how often a mapping is applied, the geometric mean of J_sum and of J_max
+/// relative to block order, the number of losses, and the largest loss. All rules except the last choose from mappings
+/// that are best for equal weights.
 fn assumed() -> (Table, bool) {
     let small = instances::small();
     let many = instances::many();
@@ -146,7 +146,7 @@ fn assumed() -> (Table, bool) {
         let mut most = 0.0f64;
         for (draws, figure) in draws.iter().flat_map(|draws| figures.map(|figure| (draws, figure)))
         {
-            // Each instance counts alike, also those of fewer dimensions, which have fewer combinations.
+            // Each instance has the same weight, although instances of fewer dimensions have fewer combinations.
             let (mut logarithms, mut losses, mut worst) = (0.0, 0.0, 1.0f64);
             for ratios in &applied {
                 let drawn: Vec<f64> = draws(ratios).iter().map(figure).collect();

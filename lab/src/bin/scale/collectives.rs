@@ -11,15 +11,15 @@ use cartograph_lab::{File, Table, top};
 use crate::machine::{FAT_TREE, Machine};
 use crate::smpi;
 
-/// Eight nodes of one switch.
+/// Eight nodes on one switch.
 const MACHINE: Machine = Machine { network: FAT_TREE, gbits: 200, processes: 8, selector: "mpich" };
 
 const PROCESSES: u32 = 64;
 
-/// The sizes, in bytes of each process, and of each pair in all-to-alls.
+/// The sizes, in bytes per process, and per pair in all-to-alls.
 const SIZES: [u64; 4] = [8, 1024, 65_536, 1 << 20];
 
-/// The difference that is counted as equal.
+/// Smaller differences count as equal.
 const CLOSE: f64 = 0.15;
 
 /// The collectives, with the name of the algorithm that SMPI has for each size.
@@ -74,7 +74,7 @@ fn orders() -> [(&'static str, Vec<u32>); 3] {
     [
         ("blocks", (0..PROCESSES).map(|rank| rank / MACHINE.processes).collect()),
         ("round-robin", (0..PROCESSES).map(|rank| rank % nodes).collect()),
-        // 5 and 64 have no common divisor.
+        // 5 and 64 are coprime.
         (
             "scrambled",
             (0..PROCESSES).map(|rank| rank * 5 % PROCESSES / MACHINE.processes).collect(),

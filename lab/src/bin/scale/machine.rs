@@ -1,4 +1,4 @@
-//! The simulated machines, and the nodes that a job has of them.
+//! The simulated machines, and the nodes of a job on them.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use std::process::Command;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Network {
     pub(crate) name: &'static str,
-    /// As SimGrid describes it.
+    /// SimGrid's description.
     topology: &'static str,
     parameters: &'static str,
-    /// The nodes of each group at each level above them, the outermost first.
+    /// The group of each node at each level above, the outermost first.
     widths: &'static [u32],
 }
 
@@ -31,7 +31,7 @@ pub(crate) const DRAGONFLY: Network = Network {
 
 const NODES: u32 = 64;
 
-/// A machine, and what the MPI on it does.
+/// A machine, and the MPI on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Machine {
     pub(crate) network: Network,
@@ -39,17 +39,17 @@ pub(crate) struct Machine {
     pub(crate) gbits: u32,
     /// Processes on a node.
     pub(crate) processes: u32,
-    /// Whose choice of algorithms for collectives.
+    /// The MPI whose algorithms for collectives are used.
     pub(crate) selector: &'static str,
 }
 
 impl Machine {
-    /// The nodes of a job, in the order of their names: some of the machine's, drawn.
+    /// The nodes of a job, in the order of their names: a random choice of the machine's.
     pub(crate) fn nodes(self, ranks: u32) -> Vec<u32> {
         let mut all: Vec<u32> = (0..NODES).collect();
         let mut state = 1u64;
         for at in (1..all.len()).rev() {
-            // The generator of Knuth's MMIX: the same draw everywhere.
+            // The generator of Knuth's MMIX: the same numbers on every machine.
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
@@ -96,8 +96,8 @@ impl Machine {
         )
     }
 
-    /// The seconds that the trace in a directory takes with its ranks on these nodes. The selectors' own choice fails in a
-    /// replay for some collectives: what both MPIs choose for a few bytes takes its place.
+    /// The seconds that the trace in a directory takes with its ranks on these nodes. The selectors' own choice fails
+    /// in a replay for some collectives: the algorithm that both MPIs choose for a few bytes replaces it.
     pub(crate) fn replay(self, directory: &Path, node_of: &[u32]) -> Result<f64, Box<dyn Error>> {
         let of_few = ["allreduce:rdb", "bcast:binomial_tree", "reduce:binomial"];
         self.replay_with(&of_few, directory, node_of)
@@ -118,10 +118,10 @@ impl Machine {
         command.current_dir(directory).args(["-np", &node_of.len().to_string()]);
         command.args(["-platform", "platform.xml", "-hostfile", "hosts", "-replay", "trace"]);
         command.arg(format!("--cfg=smpi/coll-selector:{}", self.selector));
-        // Lines begin with the clock: the result itself has microseconds.
+        // Lines begin with the clock, since the result itself has only microseconds.
         command.arg("--log=root.fmt:%.12r%e%m%n");
         command.args(algorithms.iter().map(|name| format!("--cfg=smpi/{name}")));
-        // SMPI's own factors are those of a cluster with 1 Gbit/s. Larger messages wait for their receivers.
+        // SMPI's default factors are those of a cluster with 1 Gbit/s. Larger messages wait for their receivers.
         command.args(["--cfg=smpi/bw-factor:0:0.95", "--cfg=smpi/lat-factor:0:1"]);
         command.args([
             "--cfg=smpi/async-small-thresh:65536",

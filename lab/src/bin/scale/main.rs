@@ -1,8 +1,9 @@
-//! `make lab-scale`: traces of public programs, replayed by SimGrid on networks of today with their ranks in several
-//! orders. Writes `lab/results/scale.json`; `scale TRACE...` replays some, whose rows it replaces.
+//! `make lab-scale`: traces of public programs, replayed by SimGrid on current networks with their ranks in several
+//! orders. Writes `lab/results/scale.json`; `scale TRACE...` replays only these traces, and replaces their rows.
 //!
-//! `scale trace LIST FIRST LAST TITLE GRID FILE` makes a trace of what `smpirun -trace-ti` wrote: the calls after
-//! collective FIRST up to collective LAST. GRID is `-`, or the grid that the program makes with `reorder = 1`: `16x16`.
+//! `scale trace LIST FIRST LAST TITLE GRID FILE` converts the output of `smpirun -trace-ti` to a trace: the calls after
+//! collective FIRST up to collective LAST. GRID is `-`, or the grid that the program creates with `reorder = 1`, such
+//! as `16x16`.
 
 mod collectives;
 mod machine;

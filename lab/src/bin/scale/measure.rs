@@ -1,4 +1,4 @@
-//! What is replayed, and the tables.
+//! The replays, and the tables.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -23,14 +23,14 @@ const MACHINES: [(&str, Machine); 7] = [
     ("as Open MPI", Machine { selector: "ompi", ..USUAL }),
 ];
 
-/// Work that takes a tenth of the time, as if processes had accelerators.
+/// Work that takes a tenth of the time, as if processes used accelerators.
 const FASTER: f64 = 10.0;
 const FASTER_NAME: &str = "work / 10";
 
 /// Above this number of processes, only the usual machine is simulated: a replay takes minutes.
 const MOST: u32 = 512;
 
-/// What is left of a program's time if messages took none, at least: the most work of a rank.
+/// A lower bound of a program's time if messages took no time: the most work of a rank.
 fn work(trace: &Trace) -> f64 {
     let ranks = trace.program.ranks.iter();
     ranks.map(|events| events.iter().map(|event| event.work).sum()).fold(0.0, f64::max)
@@ -78,8 +78,8 @@ impl Measuring<'_> {
         })
     }
 
-    /// The rank correlations with the simulated time: of the busiest node's bytes, of hop-bytes, of the bytes between
-    /// nodes and of the replay's time.
+    /// The rank correlations with the simulated time: for the busiest node's bytes, hop-bytes, the bytes between nodes
+    /// and the replay's time.
     fn objectives(&self, machine: Machine) -> Result<[f64; 4], Box<dyn Error>> {
         let graph = orders::graph(self.trace);
         let orders = orders::many(self.trace, machine, &graph);
@@ -116,7 +116,7 @@ fn costs(graph: &cartograph_core::mapping::Csr, machine: Machine, node_of: &[u32
     [of_node.values().copied().fold(0.0, f64::max), hops, sum]
 }
 
-/// Spearman's: of the ranks of values, equal ones with the mean of theirs.
+/// Spearman's rank correlation; equal values share the mean of their ranks.
 fn correlation(one: &[f64], other: &[f64]) -> f64 {
     let ranks = |values: &[f64]| -> Vec<f64> {
         let rank = |value: &f64| {
@@ -139,7 +139,7 @@ fn forecasts(times: &Table) -> Table {
     let mut count = [0u32; 3];
     for row in &times.rows {
         let [gain, predicted] = [6, 7].map(|at| row[at].parse().unwrap_or(f64::NAN));
-        // The forecast and the time of block order itself cannot differ.
+        // The forecast and the time of block order itself are equal by definition.
         let is_placed = predicted != 1.0;
         let is_close = is_placed && (predicted / gain - 1.0).abs() <= 0.1;
         let found = [is_placed, is_close, is_placed && gain < 0.99];
@@ -152,7 +152,7 @@ fn forecasts(times: &Table) -> Table {
     table
 }
 
-/// Replays the traces with these names, or all. Rows of other programs stay.
+/// Replays the traces with these names, or all traces. Rows of other programs are kept.
 ///
 /// # Errors
 ///
@@ -234,7 +234,7 @@ fn one(trace: &Trace, [gains, times, objectives]: &mut [Table; 3]) -> Result<(),
     if is_large {
         return Ok(());
     }
-    // Of an all-to-all, all orders have the same bytes.
+    // In an all-to-all, all orders have the same bytes.
     let correlation =
         |value: f64| if value.is_nan() { "-".to_owned() } else { format!("{value:.2}") };
     let found = measuring.objectives(USUAL)?.map(correlation);

@@ -1,4 +1,4 @@
-//! Orders of ranks: the launchers', Cartograph's, and others with which objectives are compared.
+//! Orders of ranks: the launchers', Cartograph's, and others for comparing objectives.
 
 use std::error::Error;
 use std::fs;
@@ -15,19 +15,20 @@ use crate::machine::Machine;
 use crate::recording;
 use crate::trace::Trace;
 
-/// The nodes of ranks, and what `cartograph plan` predicts: the time in block order, divided by that in this order.
+/// The nodes of ranks, and the prediction of `cartograph plan`: the time in block order, divided by the time in this
+/// order.
 pub(crate) struct Planned {
     pub(crate) node_of: Vec<u32>,
     pub(crate) gain: f64,
 }
 
-/// Node after node is filled.
+/// Nodes are filled one after the other.
 pub(crate) fn block(machine: Machine, ranks: u32) -> Vec<u32> {
     let nodes = machine.nodes(ranks);
     (0..ranks).map(|rank| nodes[(rank / machine.processes) as usize]).collect()
 }
 
-/// One rank on each node in turn, while it has room.
+/// Ranks are distributed round-robin over nodes with free places.
 pub(crate) fn round_robin(machine: Machine, ranks: u32) -> Vec<u32> {
     let mut places: Vec<(u32, u32)> =
         block(machine, ranks).into_iter().zip((0..).map(|rank| rank % machine.processes)).collect();
@@ -35,7 +36,7 @@ pub(crate) fn round_robin(machine: Machine, ranks: u32) -> Vec<u32> {
     places.into_iter().map(|(node, _)| node).collect()
 }
 
-/// Runs `cartograph plan` with the recording of a trace, as started in block order.
+/// Runs `cartograph plan` with the recording of a trace that was started in block order.
 ///
 /// # Errors
 ///
@@ -72,7 +73,7 @@ pub(crate) fn planned(
     Ok(Planned { node_of, gain })
 }
 
-/// The nodes as a program's grid gets them by `CARTOGRAPH_REORDER=on`, if it has one.
+/// The nodes of ranks according to `CARTOGRAPH_REORDER=on`, if the program creates a grid.
 pub(crate) fn reordered(trace: &Trace, machine: Machine) -> Option<Vec<u32>> {
     let (dims, periodic) = trace.grid.as_ref()?;
     let cart = Cart::new(dims, &vec![*periodic; dims.len()], i32::MAX).ok()?;
@@ -95,8 +96,8 @@ pub(crate) fn graph(trace: &Trace) -> Csr {
     Csr::from_edges(trace.size() as usize, edges.into_iter())
 }
 
-/// Orders of many kinds: those of launchers, the plans for each objective, and block order with more and more ranks
-/// exchanged.
+/// Orders of many kinds: those of launchers, the plans for each objective, and block order with increasing numbers of
+/// exchanged ranks.
 pub(crate) fn many(trace: &Trace, machine: Machine, graph: &Csr) -> Vec<Vec<u32>> {
     let block = block(machine, trace.size());
     let mut found = vec![block.clone(), round_robin(machine, trace.size())];

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::trace::Trace;
 
-/// The bytes and messages that a rank sends to each other one, as the recorder counts them.
+/// The bytes and messages that a rank sends to every other rank, as the recorder counts them.
 pub(crate) fn sent(events: &[Event], rank: u32, size: u32) -> BTreeMap<u32, (u64, u64)> {
     let mut sent = BTreeMap::new();
     let mut add = |to: u32, bytes: u64| {

@@ -1,4 +1,4 @@
-//! SimGrid's time-independent traces (`smpirun -trace-ti`): read when a program has run, and written to be replayed.
+//! SimGrid's time-independent traces (`smpirun -trace-ti`): read after a program has run, and written for replay.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -11,7 +11,7 @@ use cartograph_jobs::replay::{CollectiveKind, Event, Host, Op, Program};
 /// The speed of the simulated cores, in which a trace counts work.
 pub(crate) const SPEED: f64 = 1e9;
 
-/// `MPI_BYTE`, and a tag for messages of `MPI_Sendrecv`, of which a trace has none.
+/// `MPI_BYTE`, and a tag for messages of `MPI_Sendrecv`, whose tags a trace does not contain.
 const BYTE: u32 = 6;
 const SENDRECV: i32 = 1 << 20;
 
@@ -31,7 +31,7 @@ fn bytes_of(datatype: &str) -> Option<u64> {
     })
 }
 
-/// A rank's requests that wait, each with its number, source, destination and tag.
+/// The pending requests of a rank, each with its number, source, destination and tag.
 #[derive(Default)]
 struct Requests {
     made: u32,
@@ -44,7 +44,7 @@ impl Requests {
         self.made += 1;
     }
 
-    /// Completes all requests but those for which a later line waits, which were not among those of this call.
+    /// Completes all requests except those for which a later line waits, since they were not part of this call.
     fn wait_all(&mut self, own: i64, rest: &[&str]) -> Vec<Op> {
         let is_left = |[from, to, tag]: [i64; 3]| {
             let wait = format!(" wait {from} {to} {tag}");
@@ -119,7 +119,7 @@ fn ops(lines: &[&str], rank: u32, requests: &mut Requests) -> Option<Vec<Op>> {
         }
         "wait" => vec![requests.wait([number(1)?, number(2)?, number(3)?])?],
         "waitall" => requests.wait_all(own, rest),
-        // The trace does not tell which one completed.
+        // The trace does not show which one completed.
         "waitAny" => vec![requests.wait_oldest()?],
         "barrier" => vec![meet(CollectiveKind::Barrier, 0)],
         "reduce" => vec![meet(CollectiveKind::Reduce(number(3)? as u32), size(1, 4)?)],
@@ -127,17 +127,17 @@ fn ops(lines: &[&str], rank: u32, requests: &mut Requests) -> Option<Vec<Op>> {
         "scatter" => vec![meet(CollectiveKind::Scatter(number(3)? as u32), size(1, 4)?)],
         "bcast" => vec![meet(CollectiveKind::Bcast(number(2)? as u32), size(1, 3)?)],
         "allreduce" | "allgather" | "alltoall" => vec![meet(kind(name)?, size(1, 3)?)],
-        // What a test found, the wait after it finds as well.
+        // The wait after a test also finds the requests that the test completed.
         "init" | "finalize" | "test" | "testall" => Vec::new(),
         _ => return None,
     })
 }
 
-/// A program's calls between two collectives, counted from 0: all after the first to the second.
+/// A program's calls between two collectives, counted from 0: all calls after the first up to and including the second.
 ///
 /// # Errors
 ///
-/// If the files cannot be read, or have calls that are not known here.
+/// If the files cannot be read, or contain unknown calls.
 pub(crate) fn read(list: &Path, [first, last]: [usize; 2]) -> Result<Program, Box<dyn Error>> {
     let directory = list.parent().ok_or("no directory")?;
     let mut ranks = Vec::new();
@@ -172,7 +172,7 @@ pub(crate) fn read(list: &Path, [first, last]: [usize; 2]) -> Result<Program, Bo
     Ok(program)
 }
 
-/// Receives from any source get the source whose messages alone have this tag.
+/// Receives from any source get the only source whose messages have this tag.
 fn name_sources(program: &mut Program) -> Result<(), Box<dyn Error>> {
     let mut senders: HashMap<(u32, i32), Vec<u32>> = HashMap::new();
     for (rank, events) in (0..).zip(&program.ranks) {
@@ -198,11 +198,11 @@ fn name_sources(program: &mut Program) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The messages by their source, destination and tag, each with the tag that it has alone, and its bytes.
+/// The messages by their source, destination and tag, each with its unique tag and its bytes.
 type Sent = HashMap<(u32, u32, i32), Vec<(u32, u64)>>;
 
-/// Writes a program as a trace for `smpirun -replay`: a list of files, one for each rank. Each message has a tag of its
-/// own, because the replay finds requests by their tags.
+/// Writes a program as a trace for `smpirun -replay`: a list of files, one for each rank. Each message has a unique
+/// tag, because the replay finds requests by their tags.
 ///
 /// # Errors
 ///
@@ -228,7 +228,7 @@ pub(crate) fn write(program: &Program, directory: &Path) -> Result<(), Box<dyn E
     Ok(fs::write(directory.join("trace"), list)?)
 }
 
-/// The calls of a rank as its trace has them.
+/// The calls of a rank in the form of its trace.
 fn lines(rank: u32, program: &Program, sent: &Sent) -> Result<String, Box<dyn Error>> {
     let mut text = format!("{rank} init\n");
     let (mut next, mut requests) = (HashMap::new(), Vec::new());
@@ -270,7 +270,7 @@ fn lines(rank: u32, program: &Program, sent: &Sent) -> Result<String, Box<dyn Er
     Ok(text)
 }
 
-/// The names of collectives without root in traces.
+/// The names in traces of collectives without a root.
 const NAMES: [(&str, CollectiveKind); 6] = [
     ("barrier", CollectiveKind::Barrier),
     ("allreduce", CollectiveKind::Allreduce),
@@ -280,7 +280,7 @@ const NAMES: [(&str, CollectiveKind); 6] = [
     ("alltoall", CollectiveKind::Alltoall),
 ];
 
-/// The collective without root of this name.
+/// The collective without a root of this name.
 pub(crate) fn kind(name: &str) -> Option<CollectiveKind> {
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
@@ -297,7 +297,7 @@ pub(crate) fn name(kind: CollectiveKind) -> &'static str {
     }
 }
 
-/// A collective of so many processes as a line of a trace.
+/// A collective of this many processes as a line of a trace.
 fn collective(kind: CollectiveKind, bytes: u64, all: usize) -> String {
     let name = name(kind);
     match kind {

@@ -1,8 +1,8 @@
-//! Traces: the calls of a program's processes without its data, small enough to be kept.
+//! Traces: the calls of a program's processes without its data, small enough to be committed.
 //!
-//! A file has a line `title`, a line `grid` if the program made one, a line for each different call (the other process
-//! as a distance in ranks), a line for each order of calls, with the microseconds of work before a call, and a line
-//! with the order of each rank.
+//! A file has a line `title`, a line `grid` if the program created one, a line for each different call (the other
+//! process as a distance in ranks), a line for each order of calls, with the microseconds of work before a call, and a
+//! line with the order of each rank.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -14,13 +14,13 @@ use cartograph_jobs::replay::{CollectiveKind, Event, Host, Op, Program};
 
 use crate::smpi;
 
-/// Shorter work is that of the simulator.
+/// Less work than this is the simulator's own.
 const LEAST_WORK: f64 = 5e-6;
 
 /// A program's calls.
 pub(crate) struct Trace {
     pub(crate) title: String,
-    /// The grid that it makes with `reorder = 1`, and whether that is periodic.
+    /// The grid that the program creates with `reorder = 1`, and whether it is periodic.
     pub(crate) grid: Option<(Vec<i32>, bool)>,
     pub(crate) program: Program,
 }
@@ -41,8 +41,8 @@ fn kind(op: &Op) -> (u8, u64) {
     }
 }
 
-/// Replaces the work before each call by the median over all ranks of the work before their call that has the same
-/// kind, the same call before it, and the same number among those: noise of a busy machine is not the program's.
+/// Replaces the work before each call by the median over all ranks of the work before the corresponding calls (same
+/// kind, same preceding call, same number among these): this removes the noise of a busy machine.
 pub(crate) fn without_noise(program: &mut Program) {
     let mut found: HashMap<_, Vec<f64>> = HashMap::new();
     let mut keys = Vec::new();
@@ -127,7 +127,7 @@ impl Trace {
         self.program.ranks.len() as u32
     }
 
-    /// The same program on cores that are this much faster.
+    /// The same program on cores that are faster by this factor.
     pub(crate) fn with_faster_cores(&self, factor: f64) -> Self {
         let mut program = self.program.clone();
         program.ranks.iter_mut().flatten().for_each(|event| event.work /= factor);
@@ -214,7 +214,7 @@ mod tests {
 
     /// Otherwise some ranks would wait forever.
     #[test]
-    fn kept_traces_can_be_replayed_to_their_end() {
+    fn stored_traces_can_be_replayed_to_the_end() {
         let mut count = 0;
         for file in fs::read_dir(orders::traces()).unwrap() {
             let path = file.unwrap().path();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_of_smpi_is_kept_without_the_noise_of_its_work() {
+    fn a_trace_of_smpi_is_stored_without_the_noise_of_its_work() {
         let directory =
             std::env::temp_dir().join(format!("cartograph-scale-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();

@@ -1,5 +1,5 @@
-//! Networks of several levels: a fat tree with less capacity above its switches than below, and a dragonfly, of which
-//! a job has nodes as a scheduler leaves them.
+//! Networks of several levels: a fat tree with less capacity above its switches than below, and a dragonfly; a job has
+//! nodes as a scheduler allocates them.
 
 use std::error::Error;
 use std::path::Path;
@@ -16,11 +16,11 @@ const FACE: u32 = 1 << 20;
 #[derive(Clone, Copy)]
 struct Network {
     name: &'static str,
-    /// As SimGrid describes it.
+    /// SimGrid's description.
     topology: &'static str,
     parameters: &'static str,
     nodes: u32,
-    /// The nodes of each group at each level above them, the outermost first.
+    /// The group of each node at each level above, the outermost first.
     widths: &'static [u32],
 }
 
@@ -46,7 +46,7 @@ const DRAGONFLY: Network = Network {
 /// The order of a job's nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// As they were drawn.
+    /// In random order.
     Drawn,
     /// Switch after switch.
     Sorted,
@@ -65,12 +65,12 @@ const CASES: [Case; 7] = [
     (LARGE_FAT_TREE, Order::Drawn, [16, 16, 16], true),
 ];
 
-/// Half of the nodes, drawn.
+/// A random half of the nodes.
 fn half(nodes: u32, order: Order) -> Vec<u32> {
     let mut all: Vec<u32> = (0..nodes).collect();
     let mut state = 1u64;
     for at in (1..all.len()).rev() {
-        // The generator of Knuth's MMIX: the same draw everywhere.
+        // The generator of Knuth's MMIX: the same numbers on every machine.
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         all.swap(at, (state >> 33) as usize % (at + 1));
@@ -82,14 +82,14 @@ fn half(nodes: u32, order: Order) -> Vec<u32> {
     all
 }
 
-/// Who decides which rank is where.
+/// The method that places ranks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Placement {
     Cyclic,
     Block,
-    /// Block ranks, and then Cartograph, which knows the nodes alone.
+    /// Block ranks, then Cartograph, which knows only the nodes.
     Nodes,
-    /// Block ranks, and Cartograph with all levels.
+    /// Block ranks, then Cartograph with all levels.
     Levels,
 }
 

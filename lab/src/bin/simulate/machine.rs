@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use crate::top;
 
-/// A machine of equal nodes, all behind one switch.
+/// A machine of equal nodes, all on one switch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Machine {
     pub(crate) nodes: u32,
-    /// Processes a node, each with a core.
+    /// Processes per node, each with one core.
     pub(crate) processes: u32,
 }
 
@@ -38,7 +38,7 @@ impl Machine {
         )
     }
 
-    /// The node of each rank, a line each.
+    /// The node of each rank, one per line.
     fn hosts(self, placement: Placement) -> String {
         let mut lines = String::new();
         for rank in 0..self.ranks() {
@@ -59,7 +59,7 @@ pub(crate) enum Placement {
     Cyclic,
     /// Node after node, by the launcher.
     Block,
-    /// Cyclic by the launcher, and then as Cartograph answers `reorder = 1`.
+    /// Cyclic by the launcher, then reordered by Cartograph for `reorder = 1`.
     Cartograph,
 }
 
@@ -90,7 +90,7 @@ impl Launch {
         Ok(Self { directory: directory.canonicalize()?, library })
     }
 
-    /// Compiles a program of `c_tests/simulate` for SMPI, with nothing of Cartograph.
+    /// Compiles a program of `c_tests/simulate` for SMPI, without Cartograph.
     pub(crate) fn compile(&self, name: &str, flags: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
         let compiled = self.directory.join(name);
         let source = format!("{name}.c");
@@ -131,8 +131,8 @@ impl Launch {
 }
 
 impl Launch {
-    /// Runs a program on a platform with the host of each rank, under Cartograph if there is a layout for it; what it
-    /// printed.
+    /// Runs a program on a platform with the host of each rank, under Cartograph if there is a layout for it; returns
+    /// its output.
     pub(crate) fn run_on(
         &self,
         program: &Path,
@@ -159,7 +159,7 @@ impl Launch {
         }
     }
 
-    /// smpirun with all its options, but for the program.
+    /// smpirun with all its options; the program follows.
     fn prepared(&self, ranks: u32, platform: &str, hosts: &str) -> Result<Command, Box<dyn Error>> {
         let (platform_file, hosts_file) =
             (self.directory.join("platform.xml"), self.directory.join("hosts"));
@@ -169,12 +169,12 @@ impl Launch {
         command.current_dir(&self.directory).arg("-no-privatize");
         command.args(["-np", &ranks.to_string()]);
         command.arg("-platform").arg(&platform_file).arg("-hostfile").arg(&hosts_file);
-        // Times are then of the network alone, and the same in each run.
+        // Then times are those of the network only, and equal in each run.
         command.args(["--cfg=smpi/simulate-computation:no", "--log=root.thres:warning"]);
         command.args(["--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0"]);
-        // Larger buffers are the same memory on all ranks, and what they hold is not copied.
+        // Larger buffers share memory between all ranks, and their contents are not copied.
         command.arg("--cfg=smpi/auto-shared-malloc-thresh:65536");
-        // SMPI searches all sends that went without their receiver at each that ends, which took minutes.
+        // When a send ends, SMPI searches all detached sends, which took minutes.
         command.arg("--cfg=smpi/send-is-detached-thresh:0");
         Ok(command)
     }

@@ -1,9 +1,8 @@
-//! `make lab-simulate`: an unmodified program on a thousand simulated processes, under SimGrid SMPI.
+//! `make lab-simulate`: an unmodified program on a thousand simulated processes, under SimGrid's SMPI.
 //!
-//! Two machines, each with ranks distributed cyclically over its nodes (round-robin), with ranks that fill node
-//! after node (block), and with cyclic ranks under Cartograph, whose program passes `reorder = 1`.
-//! And networks of several levels. Writes `lab/results/simulate.json`; `simulate levels` the
-//! networks of several levels alone.
+//! Two machines, each with ranks distributed cyclically over its nodes (round-robin), with ranks that fill node after
+//! node (block), and with cyclic ranks under Cartograph, whose program passes `reorder = 1`. Also networks of several
+//! levels. Writes `lab/results/simulate.json`; `simulate levels` runs only the networks of several levels.
 
 mod levels;
 mod machine;
@@ -27,12 +26,12 @@ struct Exchange {
     periodic: bool,
     machine: Machine,
     placement: Placement,
-    /// Simulated seconds for each of [`SIZES`], and what each run took.
+    /// Simulated seconds for each of [`SIZES`], and the wall time of each run.
     seconds: Vec<f64>,
     used: Vec<Duration>,
 }
 
-/// Making a communicator of a kind.
+/// The creation of one kind of communicator.
 struct Creation {
     ranks: u32,
     kind: String,
@@ -59,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return levels_alone(&launch);
     }
 
-    // It counts what malloc gives, and SMPI's own is a macro that malloc.h does not survive.
+    // The program counts the memory of malloc, and SMPI's own malloc is a macro that malloc.h does not tolerate.
     let create = launch.compile("create", &["-DSMPI_NO_OVERRIDE_MALLOC"])?;
     let mut creations = Vec::new();
     for ranks in [64, 256, 1024, 4096] {
@@ -117,7 +116,7 @@ fn exchange(
     placement: Placement,
 ) -> Result<Exchange, Box<dyn Error>> {
     let (mut seconds, mut used) = (Vec::new(), Vec::new());
-    // A run a size: SMPI takes many times as long for an exchange that follows on another one.
+    // One run per size: SMPI takes many times as long for an exchange that follows another one.
     for size in SIZES {
         let mut arguments = dims.map(|dim| dim.to_string()).to_vec();
         arguments.extend([u32::from(periodic).to_string(), "messages".into()]);
@@ -130,7 +129,7 @@ fn exchange(
     Ok(Exchange { dims, periodic, machine, placement, seconds, used })
 }
 
-/// The words of a line that has `N` of them.
+/// The words of a line that has `N` words.
 fn words<const N: usize>(line: &str) -> Result<[&str; N], String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     words.try_into().map_err(|_| format!("the program printed: {line}"))

@@ -1,5 +1,5 @@
-//! The replay of `cartograph plan --traffic` beside SMPI: exchanges of six faces as `lab/results/simulate.json` has
-//! them.
+//! The replay of `cartograph plan --traffic` compared with SMPI: the exchanges of six faces in
+//! `lab/results/simulate.json`.
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Grid, Options, plan_grid};
@@ -45,7 +45,7 @@ fn exchanges(dims: [usize; 3], periodic: bool, bytes: u64) -> Program {
     Program { ranks: (0..ranks).map(of_rank).collect(), ..Program::default() }
 }
 
-/// Milliseconds of an exchange with cyclic ranks, with ranks in blocks, and as Cartograph places them.
+/// Milliseconds of an exchange with cyclic ranks, with ranks in blocks, and with Cartograph's placement.
 fn replayed(dims: [usize; 3], periodic: bool, nodes: usize, bytes: u64) -> [f64; 3] {
     let count: usize = dims.iter().product();
     let cyclic: Vec<u32> = (0..count).map(|rank| (rank % nodes) as u32).collect();
@@ -100,8 +100,8 @@ fn the_replay_predicts_the_times_of_smpi() {
     }
 }
 
-/// Sweeps over a grid from each corner in turn, in the given number of blocks each: a process works on a block when
-/// those before it have.
+/// Sweeps over a grid from each corner, one after the other, in the given number of blocks each: a process works on a
+/// block after its predecessors.
 fn sweeps([rows, columns]: [usize; 2], blocks: usize, bytes: u64) -> Program {
     let of_rank = |rank: usize| {
         let (row, column) = (rank / columns, rank % columns);
@@ -126,10 +126,10 @@ fn sweeps([rows, columns]: [usize; 2], blocks: usize, bytes: u64) -> Program {
     Program { ranks: (0..rows * columns).map(of_rank).collect(), ..Program::default() }
 }
 
-/// SNAP on SMPI, to which nothing of the replay was fitted: of two orders of its ranks the replay finds the faster one,
-/// where they are apart by a tenth.
+/// SNAP on SMPI, to which the replay was not fitted: of two orders of its ranks, the replay finds the faster one if
+/// they differ by a tenth.
 #[test]
-fn the_replay_orders_sweeps_as_smpi_does() {
+fn the_replay_ranks_sweeps_like_smpi() {
     let results = include_str!("../../../results/programs.json");
     let results: serde_json::Value = serde_json::from_str(results).unwrap();
     let tables = results["tables"].as_array().unwrap();

@@ -7,7 +7,7 @@ use cartograph_lab::Table;
 use crate::machine::Placement;
 use crate::{Creation, Exchange, SIZES};
 
-/// Says what one run came to.
+/// Prints the result of one run.
 pub(crate) fn progress(exchange: &Exchange) {
     let seconds: Vec<String> =
         exchange.seconds.iter().map(|s| format!("{:.3} ms", s * 1e3)).collect();
@@ -19,19 +19,19 @@ pub(crate) fn progress(exchange: &Exchange) {
     );
 }
 
-/// A grid in words.
+/// A grid as text.
 pub(crate) fn name(exchange: &Exchange) -> String {
     let [x, y, z] = exchange.dims;
     let periodic = if exchange.periodic { "periodic" } else { "not periodic" };
     format!("{x} x {y} x {z}, {periodic}")
 }
 
-/// Seconds of wall time that each run took.
+/// Seconds of wall time of each run.
 fn wall(used: &[Duration]) -> Vec<String> {
     used.iter().map(|used| format!("{:.0}", used.as_secs_f64())).collect()
 }
 
-/// Bytes in words.
+/// A number of bytes as text.
 pub(crate) fn bytes(size: u32) -> String {
     if size >= 1 << 20 { format!("{} MiB", size >> 20) } else { format!("{} KiB", size >> 10) }
 }
@@ -41,7 +41,7 @@ pub(crate) fn by_grid(exchanges: &[Exchange]) -> impl Iterator<Item = &[Exchange
     exchanges.chunks(Placement::ALL.len())
 }
 
-/// The exchanges: the milliseconds that one takes, and how many times as long that is as under Cartograph.
+/// The exchanges: the milliseconds of each, and the ratio to the time under Cartograph.
 pub(crate) fn exchanges(exchanges: &[Exchange]) -> Table {
     let mut table = Table::new(
         "Exchange of six faces",
@@ -66,8 +66,8 @@ pub(crate) fn exchanges(exchanges: &[Exchange]) -> Table {
     table
 }
 
-/// The bytes of a communicator that stay allocated on each rank, and the simulated microseconds to make it; in
-/// parentheses what Cartograph adds to the split.
+/// The bytes of a communicator that stay allocated on each rank, and the simulated microseconds to create it; in
+/// parentheses, the bytes and time that Cartograph adds to the split.
 pub(crate) fn creations(creations: &[Creation]) -> [Table; 2] {
     [
         table(

@@ -1,4 +1,4 @@
-//! Slurm's own binding: ranks that are placed have the CPUs that its plugin task/affinity gave the processes of their node in
+//! Slurm's own binding: placed ranks have the CPUs that its plugin task/affinity gave the processes of their node in
 //! the default order.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::Outcome;
 /// The most jobs until one is placed.
 const MOST: usize = 5;
 
-/// Compiles a program that prints its CPUs, outside of the namespaces.
+/// Compiles a program that prints its CPUs, outside the namespaces.
 pub(super) fn compile() -> Outcome {
     for host in super::HOSTS {
         Host::new(host)?.compile("cc", "pairs", &["c_tests/record/pairs.c", "-DPAUSE=20000"])?;
@@ -20,7 +20,7 @@ pub(super) fn compile() -> Outcome {
     Ok(())
 }
 
-/// Starts Slurm anew with its plugin, on nodes with the CPUs of this machine.
+/// Restarts Slurm with its plugin, on nodes with the CPUs of this machine.
 pub(super) fn restart() -> Outcome {
     let script = "kill $(cat $0/*.pid); for _ in $(seq 50); do ls $0/*.pid >&2 || break; sleep 0.2; done; rm -r $0/state/*";
     checked(command("sh -c").args([script, WORK]))?;

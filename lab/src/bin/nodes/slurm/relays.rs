@@ -10,14 +10,14 @@ use cartograph_lab::host::{Host, command, does};
 
 use super::{Outcome, Said, WORK};
 
-/// The second process of each node exchange ranks, and an order for other nodes.
+/// An order in which the second processes of the nodes exchange ranks, and an order for other nodes.
 const CROSSED: &str = r#"{"new_ranks":[0,2,1,3],"node_of_rank":[0,1,0,1]}"#;
 const UNEVEN: &str = r#"{"new_ranks":[0,1,3,2],"node_of_rank":[0,0,1,0]}"#;
 
 /// The order of 16 ranks for the measurement.
 const ROUND_ROBIN: &str = r#"{"new_ranks":[0,4,8,12,1,5,9,13,2,6,10,14,3,7,11,15],"node_of_rank":[0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3]}"#;
 
-/// What programs print without and with the order.
+/// The output of programs without and with the order.
 const STAYED: &str = "0 1\n2 3\n";
 const PLACED: &str = "0 2\n1 3\n";
 
@@ -30,7 +30,7 @@ const LIBRARY: &str = "I_MPI_PMI_LIBRARY=/usr/lib/x86_64-linux-gnu/libpmi2.so.0"
 /// The number of pairs of runs.
 const PAIRS: usize = 8;
 
-/// Compiles the programs, outside of the namespaces.
+/// Compiles the programs, outside the namespaces.
 pub(super) fn compile() -> Outcome {
     for host in ["mpich", "intel"] {
         Host::new(host)?.compile("cc", "who", &["c_tests/relay/who.c"])?;
@@ -47,7 +47,7 @@ struct Relays {
     pmi2: String,
 }
 
-/// Makes all checks.
+/// Runs all checks.
 pub(super) fn checks(tool: &str) -> Outcome {
     let relay = |order: &str, text: &str| -> Outcome<String> {
         let file = format!("{WORK}/{order}.json");
@@ -103,7 +103,7 @@ impl Step {
     }
 }
 
-/// Runs a command line by a shell.
+/// Runs a command line in a shell.
 fn runs(line: &str) -> Outcome<Step> {
     let Output { status, stdout, stderr } = command("sh -c").arg(line).output()?;
     let [out, err] = [stdout, stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
@@ -151,7 +151,7 @@ impl Relays {
         step.said.check(&format!("{program}: code {:?}, {:?}", bare.code, step.code), is_alike)
     }
 
-    /// SIGTERM by scancel, and nothing is left behind.
+    /// scancel sends SIGTERM, and nothing is left behind.
     fn is_canceled(&self) -> Outcome {
         let line = |relay: &str| {
             format!(

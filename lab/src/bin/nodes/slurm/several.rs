@@ -18,7 +18,7 @@ pub(super) fn compile() -> Outcome {
     Ok(())
 }
 
-/// Checks job scripts without the command, in a first job and in a second.
+/// Checks job scripts without the command, then a first and a second job with it.
 pub(super) fn checks(slurm: &Slurm) -> Outcome {
     let [one, other] = ["atmosphere", "ocean"].map(|name| slurm.host.built("programs").join(name));
     let file = format!("{WORK}/coupled");
