@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# glibc.sh NEWEST DIRECTORY: all programs and libraries below a directory run with the glibc NEWEST, name no directory of
-# the machine that built them, and need no MPI's library by name, but for those that are there to show one.
+# glibc.sh NEWEST DIRECTORY: checks that all programs and libraries below a directory run with the glibc NEWEST, name no
+# directory of the build machine, and need no MPI library by name, except those whose purpose is to show one.
 set -euo pipefail
 export LC_ALL=C
 newest=$1 files=0 code=0
@@ -10,7 +10,7 @@ while read -r file; do
     files=$((files + 1))
     needs=$(readelf -VW "$file" | grep -oE 'Name: GLIBC_[0-9.]+' | cut -d_ -f2 | sort -V | tail -n 1 || true)
     [ "$(printf '%s\n' "$newest" "${needs:-0}" | sort -V | tail -n 1)" = "$newest" ] || wrong "$file" "needs glibc $needs"
-    # What has no version must be the MPI's, or may be missing.
+    # A symbol without a version must belong to the MPI, or be optional.
     strange=$(readelf --dyn-syms -W "$file" | awk '$7 == "UND" && $5 == "GLOBAL" && $8 != "" && $8 !~ /@/ { print $8 }' |
         grep -vE '^(P?MPIX?_|ompi_|OMPI_)' || true)
     [ -z "$strange" ] || wrong "$file" "takes $strange from nowhere"

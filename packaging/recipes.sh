@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# recipes.sh TARBALL DIRECTORY [URL]: writes the recipes for one release into DIRECTORY: its version, its checksum, and
-# where it is to be had, which is the file itself if nobody says.
+# recipes.sh TARBALL DIRECTORY [URL]: writes the recipes for one release into DIRECTORY, with its version, its checksum,
+# and its URL, by default the file itself.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 2 ] || { echo "usage: recipes.sh TARBALL DIRECTORY [URL]" >&2 && exit 2; }
@@ -9,7 +9,7 @@ name=$(basename "$tarball" .tar.gz)
 version=${name#cartograph-}
 [ "$name" = "cartograph-$version" ] || { echo "recipes.sh: $1 is not called cartograph-VERSION.tar.gz" >&2 && exit 1; }
 sum=$(sha256sum "$tarball" | cut -d' ' -f1)
-# Who packages; Debian's tools know them by these variables.
+# The packager, for Debian's tools, which read these variables.
 who="${DEBFULLNAME:-The Cartograph authors} <${DEBEMAIL:-packager@example.org}>"
 when=$(date -u -R -d "@$(tar --full-time -tvf "$tarball" --occurrence=1 "$name/Cargo.toml" | awk '{print $4 "T" $5 "Z"}' | xargs date -u +%s -d)")
 

@@ -2,8 +2,8 @@
 export LC_ALL=C TZ=UTC DEBIAN_FRONTEND=noninteractive
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Most checks try the steps of a recipe, not the speed of its libraries: these settings compile in a third of the time.
-# The release's own check and Debian's compile as users do.
+# Most checks test the steps of a recipe, not the speed of its libraries: these settings compile in a third of the time.
+# The check of the release and that of Debian compile like users do.
 lightly=(CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
     CARGO_PROFILE_TOOL_OPT_LEVEL=0)
 
@@ -11,30 +11,31 @@ fail() {
     echo "packages: $*" >&2
     exit 1
 }
-# get PROGRAM:PACKAGE...: Debian's packages of programs that are missing here.
+# get PROGRAM:PACKAGE...: installs Debian's packages of missing programs.
 get() { "$top/scripts/setup.sh" "$@" >/dev/null; }
-# python DIRECTORY PACKAGE...: a Python of one's own with packages from PyPI.
+# python DIRECTORY PACKAGE...: creates a virtual environment with packages from PyPI.
 python() {
     [ -e "$1/bin/pip" ] || python3 -m venv "$1"
     "$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
 }
-# quietly LOG COMMAND...: its last lines are shown where it fails.
+# quietly LOG COMMAND...: prints the last lines of the output if the command fails.
 quietly() {
     local log=$1
     shift
     "$@" >"$log" 2>&1 || { tail -n 40 "$log" >&2; fail "failed: $*"; }
 }
-# unpacked TARBALL DIRECTORY: its source there, as new.
+# unpacked TARBALL DIRECTORY: unpacks the source there, replacing earlier contents.
 unpacked() {
     rm -rf "$2"
     mkdir -p "$2"
     tar -xf "$1" -C "$2" --strip-components=1
 }
-# nameless WORK DIRECTORY...: nothing there names a directory of this machine.
+# nameless WORK DIRECTORY...: checks that no file there names a directory of this machine.
 nameless() {
     ! grep -rlF -e "$1" -e "$top" -e "$HOME/" -e "${RUSTUP_HOME:-$HOME/.rustup}" "${@:2}" || fail "these name directories of this machine"
 }
-# debian_root DIRECTORY [SUITE]: a small Debian there, as new, by default of this machine's version; it is got once.
+# debian_root DIRECTORY [SUITE]: creates a new minimal Debian there, by default of this machine's version; it is
+# downloaded once.
 debian_root() {
     local suite=${2:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
     local kept=$top/build/packages/$suite.tar
@@ -50,9 +51,9 @@ debian_root() {
     mkdir -p "$1"
     tar -xf "$kept" -C "$1"
     cp /etc/resolv.conf "$1/etc/resolv.conf"
-    # MPICH looks its own host up.
+    # MPICH looks up its own host name.
     echo "127.0.0.1 localhost $(uname -n)" >"$1/etc/hosts"
-    # This machine's sources of packages.
+    # This machine's package sources.
     apt-config dump | grep -E '^Acquire::(Check|http|https)' >"$1/etc/apt/apt.conf.d/99here" || true
 }
 # within ROOT COMMAND...: runs the command there, and unmounts all file systems afterwards.

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# try.sh [PART...]: what `make packages` does. A release is made of the commit that is checked out, and of it these parts
-# are tried, or only those named: crates and deny, the checks of cargo and cargo-deny; release, which is built twice
-# without a network and must come out the same; and each recipe, which is built from it and used as far as this machine
-# can. Says what each came to, and fails if one is wrong.
+# try.sh [PART...]: the steps of `make packages`. Builds a release of the commit that is checked out, and checks these
+# parts of it, by default all: crates and deny, the checks of cargo and cargo-deny; release, which is built twice
+# without a network and must be reproducible; and each recipe, which is built from the release and used as far as this
+# machine can. Prints the result of each, and fails if one is wrong.
 #
-# try.sh static: only what takes a second: the recipes can be filled in, and are well-formed.
+# try.sh static: only checks that take a second: the recipes can be filled in, and are well-formed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tools.sh"
 parts=(crates deny release dist aarch64 wheel debian container easybuild conda)
 
-# well_formed RECIPES: nothing is left to be filled in, and each file is what its name says.
+# well_formed RECIPES: checks that no placeholder is left, and that each file has the format of its name.
 well_formed() {
     local file
     if grep -rnE '@[A-Z0-9]+@' "$1"; then fail "something was not filled in"; fi
@@ -39,7 +39,7 @@ fi
 work=$top/build/packages
 mkdir -p "$work"
 "$top/scripts/release.sh" "$work"
-# Whoever makes it.
+# The release is the same, whoever makes it.
 (umask 077 && "$top/scripts/release.sh" "$work/again" >"$work/again.log")
 cmp "$work"/again/cartograph-*.sha256 "$work"/cartograph-*.sha256
 tarball=$(ls -t "$work"/cartograph-*.tar.gz | head -n 1)
@@ -61,13 +61,13 @@ tried() {
         code=1
     fi
 }
-# The crates that are published: the command is built from what cargo would upload, and cargo has nothing to say.
+# The published crates: the command is built from the files that cargo would upload, and cargo prints no warning.
 crates() {
     quietly "$work/crates/log" env -C "$top" CARGO_TARGET_DIR="$top/build/pure" \
         cargo package -p cartograph-shim -p cartograph-traffic -p cartograph-core -p cartograph-jobs -p cartograph-cli -p mpi-cartograph --no-default-features
     if grep '^warning' "$work/crates/log" | grep -v 'File system loop'; then fail "cargo package warns"; fi
 }
-# Licences, sources, crates in two versions, and known faults.
+# Licences, sources, crates in two versions, and known vulnerabilities.
 deny() {
     command -v cargo-deny >/dev/null || { echo "part: there is no cargo-deny here (cargo install --locked cargo-deny)" && return; }
     quietly "$work/deny/log" env -C "$top" cargo-deny check --config .cargo/deny.toml licenses bans sources

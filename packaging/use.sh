@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# use.sh PREFIX NAME MPICC LAUNCHER...: a program that knows nothing of Cartograph is built by an MPI's wrapper and run
-# with what is installed below PREFIX: with the library for every MPI preloaded, by `cartograph exec`, and, where what is
-# for compilers is installed, linked with the library for NAME by what pkg-config says. LAUNCHER ends with its option for
-# the number of processes. All that a recipe installs is tried so. Where eztrace is for this MPI, it traces the program too.
+# use.sh PREFIX NAME MPICC LAUNCHER...: builds a program without any knowledge of Cartograph with an MPI's wrapper, and
+# runs it with the files installed below PREFIX: with the library for every MPI preloaded, under `cartograph exec`, and,
+# if files for compilers are installed, linked with the library for NAME with the output of pkg-config. LAUNCHER ends
+# with its option for the number of processes. All recipes are tested in this way. If eztrace supports this MPI, it
+# traces the program too.
 #
 # use.sh program FILE: only builds the program, with Open MPI's wrapper.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Containers and chroots: root, few processors.
+# For containers and chroots: root, and few processors.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 unset LD_PRELOAD PKG_CONFIG_PATH
@@ -49,7 +50,7 @@ launch=("${@:4}" 4)
 PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig
 export PKG_CONFIG_LIBDIR
 
-# runs WAY COMMAND...: the answer is right, and the report says that Cartograph gave it.
+# runs WAY COMMAND...: checks that the result is right, and that the report shows that Cartograph computed it.
 runs() {
     local way=$1
     shift
@@ -70,7 +71,8 @@ timeout -k 5 120 "${launch[@]}" "$halo" -n 3 64 64 >"$work/out" 2>&1 && grep -qx
     cat "$work/out" >&2
     exit 1
 }
-# Whoever starts whom, the tracer is in front: behind, it ends programs for communicators that it has not seen made.
+# Whichever command starts the other, the tracer comes first: after Cartograph, it would end programs for communicators
+# whose creation it has not seen.
 traced() {
     rm -rf "$work/bare_trace"
     runs "$1" "${@:2}"

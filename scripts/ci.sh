@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ci.sh JOB [DIRECTORY]: a job of .github/workflows, on a Debian machine with Rust, as root. `test` is what must pass before a
-# change lands, `release` writes the files of a release to the directory.
+# ci.sh JOB [DIRECTORY]: a job of .github/workflows, on a Debian machine with Rust, as root. `test` runs the checks that
+# a change must pass before it lands, `release` writes the files of a release to the directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Nothing is compiled twice here.

@@ -20,7 +20,7 @@ for collective in BARRIER BCAST REDUCE ALLREDUCE; do
     as_mpich5+=" MPIR_CVAR_${collective}_POSIX_INTRA_ALGORITHM=mpir"
 done
 # Settings for processes of one machine: otherwise UCX searches networks at each start, and sometimes fails at one of
-# them ("invalid bandwidth 0.00"). With one way through memory, a start takes a fifth less than with all.
+# them ("invalid bandwidth 0.00"). With one transport through memory, a start takes a fifth less than with all.
 ucx='UCX_TLS=self,posix'
 debian= pypi= cc= cxx= fc= exec= env= tests= path=
 case $host in

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints what is compiled into Cartograph, as CycloneDX 1.5: the crates of the libraries and of the command with
-their versions, licences and checksums. What is used to build or to test only is marked as excluded."""
+"""Prints the components compiled into Cartograph, as CycloneDX 1.5: the crates of the libraries and of the command with
+their versions, licences and checksums. Crates only for building or testing are marked as excluded."""
 import json
 import os
 import re
@@ -26,7 +26,8 @@ roots = [id for id in metadata["workspace_members"] if packages[id]["name"] in s
 
 
 def reached(starts, kinds):
-    """What is needed, by dependencies of these kinds. Macros run in the compiler, but what they write is compiled in."""
+    """The required crates, by dependencies of these kinds. Macros run in the compiler, but their output is compiled
+    in."""
     found, todo = set(), list(starts)
     while todo:
         id = todo.pop()

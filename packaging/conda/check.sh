@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check.sh TARBALL RECIPES WORK: rattler-build reads each variant of the recipe, builds the package for Open MPI and
-# runs its tests; but with this machine's compilers, Open MPI, Rust and libclang, as conda-forge's cannot be had.
+# runs its tests, with this machine's compilers, Open MPI, Rust and libclang, since conda-forge's are not available.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
@@ -28,7 +28,7 @@ assert len(names) == 2, names
 (built,) = Stage0Recipe.from_file(work / "recipe" / "recipe.yaml").render(VariantConfig({"mpi": ["openmpi"]}))
 print(built.run_build(output_dir=work / "out", channels=[]))
 (package,) = (work / "out" / "linux-64").glob("*.conda")
-# Its own channel alone; conda-forge's is asked for otherwise.
+# Only a local channel; otherwise conda-forge's would be queried.
 tests = Package.from_file(package).run_tests(channel=[(work / "out").as_uri()])
 print("\n".join(line for test in tests for line in test.output))
 assert tests and all(test.success for test in tests)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check.sh TARBALL RECIPES WORK: the Dockerfile is built by buildah, in images that are made here of Debian's packages and
-# this machine's Rust, as there is no registry; and a program is run in what comes out.
+# check.sh TARBALL RECIPES WORK: buildah builds the Dockerfile, in base images made from Debian's packages and this
+# machine's Rust, since there is no registry; then a program runs in the resulting image.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
@@ -10,7 +10,7 @@ unpacked "$tarball" "$work/source"
 cp "$recipe/Dockerfile" "$work/source/Dockerfile"
 
 build=(buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run")
-# In no container, and with nothing left behind.
+# Without a container, and with nothing left behind.
 export BUILDAH_ISOLATION=chroot
 rm -rf "$work/storage" "$work/run"
 # image NAME ROOT VARIABLE=VALUE...
@@ -25,10 +25,10 @@ image() {
 places=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 debian_root "$work/root"
 image docker.io/library/debian:bookworm-slim "$work/root" "PATH=$places"
-# The packages in the image beside Rust.
+# Packages in the image in addition to Rust.
 within "$work/root" apt-get update -q >/dev/null
 within "$work/root" apt-get install -y -q --no-install-recommends gcc libc6-dev >/dev/null
-# Where that image has Rust.
+# The place of Rust in that image.
 rustup=/usr/local/rustup cargo=/usr/local/cargo
 image docker.io/library/rust:1-bookworm "$work/root" "PATH=$cargo/bin:$places" "RUSTUP_HOME=$rustup" "CARGO_HOME=$cargo"
 lighter=()
@@ -36,7 +36,7 @@ for setting in "${lightly[@]}"; do lighter+=(--env "$setting"); done
 quietly "$work/log" "${build[@]}" bud --pull-never "${lighter[@]}" --volume "${RUSTUP_HOME:-$HOME/.rustup}:$rustup:ro" \
     --volume "${CARGO_HOME:-$HOME/.cargo}/bin:$cargo/bin:ro" -t cartograph "$work/source"
 
-# In what came out: it has no compiler, so the program is this machine's.
+# The resulting image has no compiler, so the program is built on this machine.
 made=$("${build[@]}" from --pull-never cartograph)
 "$here/../use.sh" program "$work/program"
 "${build[@]}" copy "$made" "$work/program" /program >/dev/null

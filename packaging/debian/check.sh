@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check.sh TARBALL RECIPES WORK: the Debian source package is built from the release and found clean by lintian; its
-# packages are installed into a Debian of their own, where programs are built and run with them.
+# check.sh TARBALL RECIPES WORK: builds the Debian source package from the release, checks that lintian finds no fault,
+# and installs its packages into a separate Debian, where programs are built and run with them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
@@ -14,17 +14,17 @@ unpacked "$tarball" "$source"
 cp -a "$recipe" "$source/debian"
 cp "$tarball" "$work/${name/-/_}.orig.tar.gz"
 export RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup}
-# Rust is not Debian's here: bookworm's is too old.
+# Rust is not Debian's here: bookworm's version is too old.
 missing=$(cd "$source" && dpkg-checkbuilddeps 2>&1) || true
 if grep -vE '^dpkg-checkbuilddeps: error: Unmet build dependencies:( (cargo|rustc) \(>= 1.88\))*$' <<<"$missing" | grep .; then
     fail "more is missing than Debian's Rust"
 fi
 (cd "$source" && quietly "$work/log" dpkg-buildpackage -d -us -uc)
 echo "built: $(cd "$work" && ls ./*.deb | xargs)"
-# An upload to Debian answers a bug that asks for the package; this is none.
+# An upload to Debian closes a bug that requests the package; this build does not.
 lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$work"/*.changes || fail "lintian is not content"
 
-# A Debian that has nothing of this machine.
+# A Debian without anything from this machine.
 root=$work/root
 debian_root "$root"
 mkdir -p "$root/packages" "$root/work/packaging" "$root/work/debian"
@@ -32,7 +32,7 @@ cp "$work"/*.deb "$root/packages"
 cp "$here/../use.sh" "$root/work/packaging"
 cp -a "$recipe/tests" "$root/work/debian"
 installs() { quietly "$work/installed" within "$root" bash -c "apt-get update -q && apt-get install -y -q --no-install-recommends $*"; }
-# The command and one MPI's library work without the others, and one after the other.
+# The command and the library for one MPI work without the other MPI's, for each MPI.
 for mpi in mpich openmpi; do
     installs /packages/cartograph_*.deb /packages/libcartograph0_*.deb "/packages/cartograph-${mpi}_*.deb" gcc libc6-dev "lib$mpi-dev" \
         "$([ $mpi = mpich ] && echo mpich || echo openmpi-bin)"

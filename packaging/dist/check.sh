@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# check.sh TARBALL RECIPES WORK: `make dist` of the release, twice, in directories of other names, with another umask,
-# time zone and locale, gives the same file; and what it unpacks to runs in Debians old and new that have no Rust, with their MPIs.
+# check.sh TARBALL RECIPES WORK: runs `make dist` of the release twice, in directories with other names, with another
+# umask, time zone and locale, and requires the same file; its contents must run on old and new Debians without Rust,
+# with their MPIs.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
@@ -10,7 +11,7 @@ get debootstrap:debootstrap readelf:binutils
 built() {
     unpacked "$tarball" "$1"
     mkdir -p "$1/build"
-    # The MPIs are this machine's.
+    # These MPIs are this machine's.
     scripts/setup.sh mpich openmpi openmpi5 abi
     ln -sfn "$top/build/hosts" "$1/build/hosts"
     (umask "$2" && quietly "$1.log" env "TZ=$3" "LC_ALL=$4" CARGO_INCREMENTAL=0 make -C "$1" dist)
@@ -32,7 +33,7 @@ for suite in bullseye bookworm; do
     tar -xf "$dist" -C "$root/opt"
     cp "$here/../use.sh" "$root/packaging"
     packages=(gcc libc6-dev libmpich-dev libopenmpi-dev mpich openmpi-bin pkg-config environment-modules)
-    # Debian 11's is another one, which knows Open MPI alone.
+    # Debian 11's eztrace is a different version, which supports only Open MPI.
     [ "$suite" = bullseye ] || packages+=(eztrace otf2-tools)
     quietly "$work/$suite.log" within "$root" bash -c "apt-get update -q && apt-get install -y -q --no-install-recommends ${packages[*]}"
     within "$root" bash -c '

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# check.sh TARBALL RECIPES WORK: EasyBuild has all dependencies of the easyconfig, and builds the release with it; but with this machine's compilers, Open MPI, Rust and libclang, as a whole toolchain takes a day to build.
+# check.sh TARBALL RECIPES WORK: EasyBuild has all dependencies of the easyconfig, and builds the release with it, using
+# this machine's compilers, Open MPI, Rust and libclang, since a whole toolchain takes a day to build.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
@@ -7,7 +8,7 @@ tarball=$1 recipe=$(ls "$2"/easybuild/*.eb) work=$3
 get modulecmd:environment-modules mpicc.openmpi:openmpi-bin pkg-config:pkg-config
 python "$top/build/packages/easybuild-python" easybuild==5.4.1 pycodestyle
 rm -rf "$work/eb"
-# Debian has Environment Modules where EasyBuild does not look.
+# Debian installs Environment Modules where EasyBuild does not look.
 mkdir -p "$work/modules/libexec" "$work/bin"
 ln -sf /usr/lib/"$(uname -m)"-linux-gnu/modulecmd.tcl "$work/modules/libexec"
 ln -sf "$(command -v mpicc.openmpi)" "$work/bin/mpicc"

@@ -10,7 +10,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class TreeHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds what scripts/wheel.sh names; a source distribution builds it, for the MPI whose mpicc is on the PATH."""
+    """Adds the files that scripts/wheel.sh names; a source distribution builds them, for the MPI whose mpicc is on the
+    PATH."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         added = build_data["force_include"]
@@ -19,7 +20,7 @@ class TreeHook(BuildHookInterface):  # type: ignore[type-arg]
             return
         tree = Path(os.environ.get("CARTOGRAPH_TREE") or self.build())
         wanted = [tree / "bin" / "cartograph", tree / "lib" / "libcartograph.so.0"]
-        # Not what compilers, manuals and modules are for.
+        # Files for compilers, manuals and modules are omitted.
         for pattern in ("*.so*", "halo"):
             wanted += sorted((tree / "lib" / "cartograph").rglob(pattern))
         for path in wanted:
@@ -31,10 +32,10 @@ class TreeHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["tag"] = f"py3-none-{os.environ.get('CARTOGRAPH_PLATFORM', f'linux_{platform.machine()}')}"
 
     def build(self) -> Path:
-        """Builds the source that is beside this file; needs Rust, libclang, a C compiler and make."""
+        """Builds the source next to this file; needs Rust, libclang, a C compiler and make."""
         source = Path(self.root) / "source"
         tree = source / "build" / "tree"
-        # Cargo's settings here name the crates that the source brings with it.
+        # Cargo's settings here name the crates that the source distribution contains.
         environment = {**os.environ, "CARGO_HOME": str(source / "build" / "cargo"), "CARGO_NET_OFFLINE": "true"}
         for goal in ("all", "install"):
             subprocess.run(["make", goal, f"PREFIX={tree}"], cwd=source, env=environment, check=True)

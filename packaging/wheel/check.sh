@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check.sh TARBALL RECIPES WORK: the wheel of `make wheel`, of this checkout, in fresh environments as a user has them,
-# each with an MPI and mpi4py of PyPI; the source of `make sdist` in one of them, where it is built; its types by mypy; its
-# examples in Jupyter; and its meshes in JAX.
+# check.sh TARBALL RECIPES WORK: tests the wheel of `make wheel`, of this checkout, in fresh environments like a user's,
+# each with an MPI and mpi4py from PyPI; the source distribution of `make sdist`, which is built in one of them; its
+# types with mypy; its examples in Jupyter; and its meshes in JAX.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
@@ -18,8 +18,8 @@ END
 (echo import cartograph.mpi && cat "$work/program.py") >"$work/imports.py"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_MCA_rmaps_base_oversubscribe=1 MPIR_CVAR_ENABLE_HEAVY_YIELD=1 I_MPI_FABRICS=shm CARTOGRAPH_REPORT=1
-# tried PACKAGE MPI...: installs it into fresh virtual environments, each with an MPI of PyPI and mpi4py, and runs a program of mpi4py
-# with it, by `import cartograph.mpi` and by `cartograph exec`, and the halo exchange.
+# tried PACKAGE MPI...: installs the package into fresh virtual environments, each with an MPI from PyPI and mpi4py, and
+# runs an mpi4py program with it, by `import cartograph.mpi` and under `cartograph exec`, and the halo exchange.
 tried() {
     local mpi venv way words program halo soname path
     for mpi in "${@:2}"; do
@@ -27,7 +27,7 @@ tried() {
         rm -rf "$venv"
         python3 -m venv "$venv"
         "$venv/bin/pip" install --quiet --disable-pip-version-check "$mpi" mpi4py
-        # A source is built for the mpicc of this MPI.
+        # A source distribution is built for the mpicc of this MPI.
         PATH=$venv/bin:$PATH "$venv/bin/pip" install --quiet --disable-pip-version-check "$1"
         for way in 'imports.py' 'exec program.py'; do
             read -r -a words <<<"$way"
@@ -38,7 +38,7 @@ tried() {
                 { cat "$work/said" && fail "$mpi: $way"; }
             echo "$mpi: $way: as it should be"
         done
-        # The first exchange for a library that this MPI has.
+        # The first exchange for a library name of this MPI.
         halo=
         while read -r soname path; do
             [ -n "$halo" ] || [ ! -e "$venv/lib/$soname" ] || halo=$path
@@ -56,12 +56,12 @@ tried "$(ls "$work"/mpi_cartograph-*.tar.gz)" mpich==5.0.2
 venv=$work/tools
 rm -rf "$venv"
 python "$venv" "$wheel" nbclient==0.11.0 ipykernel==7.4.0 mypy==2.4.1 jax==0.10.2
-# As in a notebook of Jupyter.
+# Like a notebook in Jupyter.
 "$venv/bin/python" "$top/packaging/python/tests/test_examples.py" 2>&1 | tee "$work/examples"
 ! grep -q skipped "$work/examples" || fail "Jupyter has executed nothing"
 "$venv/bin/python" "$top/packaging/python/tests/test_jax.py"
 (cd "$top/packaging/python" && "$venv/bin/mypy")
-# The types of what is installed, as programs have them: the first line is right, the second is not.
+# The types of the installed package, as used by programs: the first line is right, the second is not.
 cat >"$work/typed.py" <<'END'
 import cartograph
 busiest: int = cartograph.plan((8, 8), nodes=4).after.busiest

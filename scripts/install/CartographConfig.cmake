@@ -18,7 +18,7 @@ foreach(_archive IN LISTS _archives)
   list(APPEND Cartograph_HOSTS "${_host}")
   set(Cartograph_${_host}_FOUND TRUE)
   if(NOT TARGET Cartograph::${_host})
-    # Programs of Fortran's modules name only the MPI's own wrappers, so the library is linked as a whole.
+    # Programs that use Fortran modules reference only the MPI's own wrappers, so the library is linked as a whole.
     add_library(Cartograph::${_host} INTERFACE IMPORTED)
     set_target_properties(Cartograph::${_host} PROPERTIES
       INTERFACE_INCLUDE_DIRECTORIES "${_prefix}/include"

@@ -1,4 +1,4 @@
-"""The examples in Python that need no MPI: they run, and a notebook's outputs are those that are kept in it.
+"""The examples in Python that need no MPI: they run, and a notebook's outputs equal its stored outputs.
 
 test_examples.py --write    keeps the outputs of today
 """
@@ -29,7 +29,7 @@ def code(notebook):
 
 
 def run(source, names):
-    """What a cell prints, and shows, as Jupyter has it: the value of its last line."""
+    """The output of a cell, and the value of its last line, which Jupyter displays."""
     statements = ast.parse(source)
     last = statements.body.pop() if isinstance(statements.body[-1], ast.Expr) else None
     printed = io.StringIO()
@@ -60,7 +60,7 @@ def executed():
 
 
 def seen(notebook):
-    """What a reader sees below each cell: pictures, where there are any, and text."""
+    """The visible output of each cell: pictures, if any, and text."""
     for cell in code(notebook):
         for output in cell["outputs"]:
             data = output.get("data", {})

@@ -1,4 +1,5 @@
-"""JAX on 64 made-up devices: a mesh of ours has them in their places, and programs of JAX say the same on it."""
+"""JAX on 64 simulated devices: one of our meshes has them in their places, and JAX programs give the same results on
+it."""
 
 import os
 import unittest
@@ -15,7 +16,7 @@ SHAPE, NAMES = (4, 16), ("expert", "data")
 
 
 def around(mesh):
-    """What each device has after a sum over its experts and a step around its ring."""
+    """The data of each device after a sum over its experts and a step around its ring."""
 
     def step(x):
         ring = [(place, (place + 1) % SHAPE[1]) for place in range(SHAPE[1])]
@@ -35,7 +36,7 @@ class Jax(unittest.TestCase):
         self.assertEqual(placed, found.order.tolist())
         self.assertNotEqual(placed, np.arange(64).reshape(SHAPE).tolist())
         result = around(mesh)
-        # Each part is where the mesh says.
+        # Each part is on the device that the mesh names.
         for shard in result.addressable_shards:
             place = tuple(side.start for side in shard.index)
             self.assertEqual(shard.device.id, found.order[place])

@@ -1,4 +1,4 @@
-"""Plans and meshes: what the command answers is right, by a count of our own and by trying all placements."""
+"""Plans and meshes: the command's results are right, according to a separate count and to trying all placements."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ import cartograph
 
 
 def pairs(shape, axes):
-    """The pairs of places that exchange data, each with its weight, told apart from the package's own."""
+    """The pairs of places that exchange data, each with its weight, computed independently of the package."""
     for place in itertools.product(*map(range, shape)):
         for axis, (kind, weight) in enumerate(axes):
             for step in range(1, shape[axis]):
@@ -27,12 +27,12 @@ def pairs(shape, axes):
 
 
 def cost(shape, axes, segment_of):
-    """The weight of what goes between segments, in both directions."""
+    """The weight of the edges between segments, in both directions."""
     return 2 * sum(weight for one, other, weight in pairs(shape, axes) if segment_of[one] != segment_of[other])
 
 
 def least(shape, axes, sizes):
-    """The least that any placement has."""
+    """The minimum over all placements."""
     places = list(itertools.product(*map(range, shape)))
     between = list(pairs(shape, axes))
 
@@ -40,7 +40,7 @@ def least(shape, axes, sizes):
         if not rest:
             yield {}
             return
-        # The first place that is free is in one of the segments; those of one size are alike.
+        # The first free place is in one of the segments; segments of equal size are equivalent.
         for chosen in itertools.combinations(left, rest[0]):
             if len(set(rest)) == 1 and left[0] not in chosen:
                 continue
@@ -93,7 +93,7 @@ class Plans(unittest.TestCase):
 
 class Meshes(unittest.TestCase):
     def check(self, shape, axes, sizes):
-        """Its own count is right; returns it, and that of the given order."""
+        """Checks the result's own count; returns it, and that of the given order."""
         mesh = cartograph.mesh(shape, axes, sizes)
         self.assertEqual(mesh.order.shape, tuple(shape))
         self.assertEqual(sorted(mesh.order.flat), list(range(math.prod(shape))))
@@ -123,17 +123,17 @@ class Meshes(unittest.TestCase):
         self.assertEqual(worse, [])
 
     def test_uneven_switches(self):
-        # Groups of four that exchange all with all, in rings of 16: no group of four need be on more than two switches.
+        # Groups of four that exchange all with all, in rings of 16: no group of four needs more than two switches.
         mesh = self.check((16, 4), [("ring", 1), ("all", 8)], [18, 18, 18, 10])
         self.assertLessEqual(mesh.after.between, mesh.before.between)
-        # The other way around rank order is bad.
+        # With the axes swapped, rank order is bad.
         mesh = self.check((4, 16), [("all", 8), ("ring", 1)], [18, 18, 18, 10])
         self.assertLess(2 * mesh.after.between, mesh.before.between)
 
     def test_levels(self):
         mesh = cartograph.mesh((8, 8), ["ring", "line"], [[8] * 4, [8] * 4])
         self.assertLess(mesh.after.between, mesh.before.between)
-        # Whole halves of the mesh are on a switch.
+        # Each switch has whole halves of the mesh.
         halves = mesh.order // 32
         self.assertEqual(cost((8, 8), [("ring", 1), ("line", 1)], dict(np.ndenumerate(halves))), 2 * 8)
 

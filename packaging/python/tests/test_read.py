@@ -1,4 +1,4 @@
-"""Reads a recording of a grid of 2 x 2 and its report, the arguments."""
+"""Reads a recording of a 2 x 2 grid and its report, given as arguments."""
 
 import sys
 

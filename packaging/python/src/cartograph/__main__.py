@@ -12,7 +12,7 @@ _VALUED = {"--record", "--mpi", "--layout", "--reorder", "--weights"}
 
 
 def with_interpreter(arguments: list[str]) -> list[str]:
-    """The arguments, with this Python in front of a script that ``exec`` is to run."""
+    """The arguments, with this Python before a script that ``exec`` is to run."""
     if arguments[:1] != ["exec"]:
         return arguments
     at = 1

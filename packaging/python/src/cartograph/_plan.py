@@ -44,7 +44,7 @@ class Plan:
     algorithm: str
     #: Processes on each node.
     node_sizes: tuple[int, ...]
-    #: The picture of both orders, which notebooks show.
+    #: The picture of both orders, for notebooks.
     svg: str = field(repr=False)
 
     def _repr_svg_(self) -> str:
@@ -62,7 +62,7 @@ class Mesh:
     after: Edges
     #: A lower bound on the edges between them; 0 if unknown.
     bound: int
-    #: The picture of both orders, which notebooks show.
+    #: The picture of both orders, for notebooks.
     svg: str = field(repr=False)
 
     def _repr_svg_(self) -> str:
@@ -137,7 +137,7 @@ def mesh(
     the last), or ``"all"`` (all pairs of positions along the axis exchange data, like experts), with a weight:
     ``("ring", 4)``.
 
-    ``topology`` are the segments of the machine in the order of the devices: ``[18, 18, 18, 10]`` for devices on four
+    ``topology`` lists the segments of the machine in the order of the devices: ``[18, 18, 18, 10]`` for devices on four
     switches, ``[[8, 8], [8, 8, 8]]`` for two switches with nodes of eight devices, or a text as in CARTOGRAPH_LAYOUT.
     Edges between the outer segments count ten times those between inner ones of one outer segment.
     """
@@ -155,12 +155,12 @@ def mesh(
         weights.append(int(weight))
     if any(side < 1 for side in shape):
         raise CartographError("all sides of a mesh must be at least 1")
-    # All pairs of two or three places are those of a line or a ring.
+    # All pairs of two or three places are a line or a ring.
     kinds = [{2: "line", 3: "ring"}.get(side, kind) if kind == "all" else kind for side, kind in zip(shape, kinds)]
     with _Machine() as machine:
         where = machine.arguments(topology)
         found = [machine.plan("--graph", "-", *where, stdin=_metis(shape, kinds, weights))]
-        # What is a grid has algorithms of its own. Neither is always the better one.
+        # Grids have their own algorithms. Neither result is always better.
         if "all" not in kinds:
             grid = _grid(shape, [kind == "ring" for kind in kinds], weights)
             found.append(machine.plan(*grid, *where))

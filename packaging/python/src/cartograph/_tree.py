@@ -19,8 +19,8 @@ class CartographError(ValueError):
 
 
 def trust() -> None:
-    """Removes the write permission of others: pip sets it by the umask, and libraries that a group can write are not
-    loaded into programs."""
+    """Removes the write permission of other users: pip sets it by the umask, and libraries that a group can write are
+    not loaded into programs."""
     others = stat.S_IWGRP | stat.S_IWOTH
     if not LIBRARY.stat().st_mode & others:
         return

@@ -22,5 +22,5 @@ if not _loaded():
     if "mpi4py.MPI" in sys.modules:
         raise ImportError("import cartograph.mpi before mpi4py: it has the MPI's own functions by now")
     trust()
-    # What is loaded later finds these functions before the MPI's.
+    # Libraries loaded later find these functions before the MPI's.
     ctypes.CDLL(str(LIBRARY), mode=ctypes.RTLD_GLOBAL)
