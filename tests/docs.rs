@@ -120,7 +120,7 @@ fn markdown(directory: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_has_a_target() {
     let mut files = Vec::new();
     markdown(Path::new("."), &mut files);
     assert!(files.len() > pages().len());
@@ -221,7 +221,7 @@ fn pictures_have_a_description_and_a_dark_variant() {
 
 /// Each program on the page is a file of `examples`, which other tests run.
 #[test]
-fn a_program_on_a_page_is_the_tested_one() {
+fn programs_on_pages_are_the_tested_ones() {
     let page = fs::read_to_string("docs/stencil.md").unwrap();
     let blocks: Vec<&str> = page.split("\n```").collect();
     for (language, file) in
@@ -255,7 +255,7 @@ fn actions_of_workflows_are_pinned_by_commit() {
 
 /// Without this file, changes land untested.
 #[test]
-fn a_landing_runs_the_test_command_of_the_readme() {
+fn the_landing_workflow_runs_the_readmes_test_command() {
     // The crate's package has no scripts.
     let Ok(jobs) = fs::read_to_string("scripts/ci.sh") else { return };
     let mode = fs::metadata(".ci/run").unwrap().permissions().mode();
@@ -276,7 +276,7 @@ fn every_message_has_a_page() {
 }
 
 #[test]
-fn every_launcher_is_in_the_table_of_those_that_place_ranks() {
+fn every_launcher_is_in_the_table_of_placements() {
     let page = fs::read_to_string("docs/using.md").unwrap();
     let (_, after) = page.split_once("## Launchers that place ranks").unwrap();
     let rows: Vec<&str> = after.lines().filter(|line| line.starts_with('|')).collect();

@@ -1,4 +1,4 @@
-//! Every C header includes what it uses: each compiles by itself, with the mpi.h of mini.
+//! Every C header includes everything that it uses: each compiles by itself, with the mpi.h of mini.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

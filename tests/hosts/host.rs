@@ -32,10 +32,10 @@ impl Library {
     }
 }
 
-/// Hosts whose processes each look at the whole machine when they start, by the system's hwloc.
+/// Hosts whose processes each examine the whole machine when they start, with the system's hwloc.
 const LOOK: [&str; 2] = ["mpich", "openmpi"];
 
-/// Seconds that a run may take. None takes a tenth of it on a quiet machine; a run that ends here hangs.
+/// The time limit of a run, in seconds. None takes a tenth of it on a quiet machine; a run that ends here hangs.
 const SECONDS: usize = 120;
 
 pub(crate) struct Host {
@@ -88,8 +88,9 @@ impl Host {
         host
     }
 
-    /// Writes what hwloc finds on this machine to a file, which processes read instead: with Open MPI 4, looking takes half of
-    /// a start. The tool comes with Debian's MPICH; without it, processes look themselves.
+    /// Writes hwloc's description of this machine to a file, which processes read instead of examining the machine:
+    /// with Open MPI 4, that takes half of a start. The tool comes with Debian's MPICH; without it, processes examine
+    /// the machine themselves.
     fn show_machine(&mut self) {
         let (file, made) = (self.directory.join("machine.xml"), self.directory.join("made.xml"));
         let mut look = Command::new("lstopo-no-graphics");
@@ -153,7 +154,7 @@ impl Host {
         let mut compilers = self.compilers.lock().expect("nothing panics in here");
         let wrapper =
             compilers.entry(language).or_insert_with(|| ask(&self.name, language)).clone();
-        // The MPI-2.2 C++ bindings, for which our C++ programs are; not every host has them.
+        // The MPI-2.2 C++ bindings, which our C++ programs use; not every host has them.
         let has_bindings = language != "cxx" || ["mpich", "openmpi"].contains(&self.name.as_str());
         (!wrapper.is_empty() && has_bindings).then_some(wrapper)
     }
@@ -250,7 +251,7 @@ fn succeeded(who: &str, output: std::io::Result<Output>) -> Result<Output, Strin
     let hung = if output.status.code() == Some(124) { ": no end in sight, it hangs" } else { "" };
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     let text = String::from_utf8_lossy(&text);
-    // The end is where the reason is.
+    // The reason is at the end.
     let tail: Vec<&str> = text.lines().rev().take(60).collect();
     let tail: Vec<&str> = tail.into_iter().rev().collect();
     Err(format!("{who}: {}{hung}\n{}", output.status, tail.join("\n")))

@@ -1,9 +1,9 @@
 //! Patterns of lines that depend on the printing rank and the number of processes.
 //!
-//! A pattern is words. `R` is the rank that prints the line and `P` the number of processes, alone or in
-//! a sum, as in `P-1`, which `%P` at its end takes modulo `P`; `n` is any number from 0 on, `x` any number,
-//! `w` any word; every other word is itself. After `...` a word may occur any number of times, or not at
-//! all. `(nothing)` is a line with no more on it.
+//! A pattern consists of words. `R` is the rank that prints the line and `P` the number of processes, alone or in a sum
+//! such as `P-1`; `%P` at its end takes the value modulo `P`; `n` is any number from 0 on, `x` any number, `w` any
+//! word; every other word stands for itself. A word after `...` may occur any number of times, or not at all.
+//! `(nothing)` is the end of the line.
 
 /// True if a text matches a pattern.
 pub(crate) fn fits(pattern: &str, text: &str, rank: i64, processes: i64) -> bool {
@@ -39,7 +39,7 @@ fn word_fits(word: &str, found: &str, rank: i64, processes: i64) -> bool {
     }
 }
 
-/// The value of `R` or `P`, with a number added or taken away, and modulo `P` if that is given.
+/// The value of `R` or `P`, with a number added or subtracted, and modulo `P` if requested.
 fn sum(word: &str, rank: i64, processes: i64) -> Option<i64> {
     let (terms, modulo) = match word.strip_suffix("%P") {
         Some(terms) => (terms, true),

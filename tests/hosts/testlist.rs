@@ -39,18 +39,18 @@ pub(crate) struct Test {
     pub(crate) arguments: Vec<String>,
     /// `CARTOGRAPH_NAME=VALUE` or a setting of UCX, set where the library is used.
     pub(crate) settings: Vec<String>,
-    /// The hosts for which it is; if empty, all except the minimal ones.
+    /// The hosts to which the run applies; if empty, all except the minimal ones.
     hosts: Vec<String>,
     /// True if one host of each family suffices when several run at once.
     pub(crate) once: bool,
     /// True if it runs only on request.
     pub(crate) long: bool,
-    /// True if it needs processes of its own.
+    /// True if it needs separate processes.
     alone: bool,
 }
 
 impl Test {
-    /// The case, or source and way, arguments and settings if there are any: unique in the list.
+    /// The case, or source and way, with arguments and settings, if any: unique in the list.
     pub(crate) fn name(&self) -> String {
         let way = match self.way {
             Way::Same => "same",
@@ -73,7 +73,7 @@ impl Test {
         self.processes = kept;
     }
 
-    /// Keeps the smallest and the largest number of processes, and of those between every second one: those that another
+    /// Keeps the smallest and the largest number of processes, and every second one between them: those that another
     /// host with another parity does not keep.
     pub(crate) fn keep_every_second(&mut self, parity: usize) {
         let last = self.processes.len().saturating_sub(1);
@@ -113,7 +113,7 @@ impl Test {
         self.source.parent().expect("a folder").to_owned()
     }
 
-    /// True if it is for this host.
+    /// True if the run applies to this host.
     pub(crate) fn is_for(&self, host: &str) -> bool {
         match self.hosts[..] {
             [] => !MINIMAL.contains(&host),

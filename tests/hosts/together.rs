@@ -28,7 +28,7 @@ type Words = Vec<String>;
 /// The output of a program, or why there is none.
 type Ended = Result<String, String>;
 
-/// What programs of one start have in common.
+/// Properties that the programs of one start share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Kind {
     folder: PathBuf,
@@ -75,8 +75,8 @@ impl Starts {
         Self { starts, sources }
     }
 
-    /// The place of a test among those whose first start is the same. The first runs the start; the others had better come
-    /// later, since they would wait for it.
+    /// The place of a test among those whose first start is the same. The first test runs the start; the others should
+    /// come later, since they would wait for it.
     pub(crate) fn turn(&self, test: &Test) -> usize {
         let how = test.libraries().first().zip(test.processes.first());
         let place = how.and_then(|(&library, &processes)| {
@@ -122,7 +122,7 @@ impl Starts {
             let is_bare = kind.library == Library::None;
             attempts = if complete > 0 { 1 } else { attempts + 1 };
             let again = is_bare && complete < results.len() && attempts < BARE_ATTEMPTS;
-            // If not even the first program began, the next start would end likewise.
+            // If not even the first program began, the next start would end in the same way.
             let taken = if again {
                 complete
             } else if started {
@@ -140,7 +140,7 @@ impl Starts {
     }
 }
 
-/// Runs a program in processes of its own.
+/// Runs a program in separate processes.
 fn alone(host: &Host, test: &Test, library: Library, processes: u32) -> Ended {
     let program = host.build(&test.source, library)?;
     let run = || {
@@ -151,7 +151,7 @@ fn alone(host: &Host, test: &Test, library: Library, processes: u32) -> Ended {
     (1..attempts).fold(run(), |ended, _| ended.or_else(|_| run()))
 }
 
-/// Runs programs until one fails; returns the results of those that began, and whether the start got so far.
+/// Runs programs until one fails; returns the results of those that began, and whether the start reached the first.
 fn attempt(host: &Host, kind: &Kind, driver: &Path, programs: &[Words]) -> (Vec<Ended>, bool) {
     let line = programs.join(&",".to_owned());
     let seconds = SECONDS.0 + SECONDS.1 * programs.len();

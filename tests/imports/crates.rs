@@ -57,7 +57,7 @@ fn dependencies(folder: &str, manifest: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn crates_depend_on_lower_ones_only() {
+fn crates_depend_only_on_lower_ones() {
     let members = read("Cargo.toml");
     for list in
         members.lines().filter(|line| line.starts_with("members") || line.starts_with("exclude"))

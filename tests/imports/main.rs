@@ -129,7 +129,7 @@ fn name(folder: &str) -> modules::Name {
 }
 
 #[test]
-fn no_modules_import_each_other_in_a_circle() {
+fn no_modules_import_each_other_in_a_cycle() {
     let mut circles = BTreeMap::new();
     for root in CRATES {
         for (name, folder) in Crate::read(root).folders() {
@@ -156,7 +156,7 @@ fn faults(crate_: &Crate, folder: &str, floors: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn modules_import_lower_floors_only() {
+fn modules_import_only_lower_floors() {
     for (root, folder, floors) in FLOORS {
         let faults = faults(&Crate::read(root), folder, floors);
         assert!(faults.is_empty(), "{root} {folder}: {faults:#?}");
@@ -165,7 +165,7 @@ fn modules_import_lower_floors_only() {
 
 /// A folder's own file may import its parts, so parts that import from it make a circle.
 #[test]
-fn modules_do_not_import_their_folder() {
+fn modules_do_not_import_their_folders_own_file() {
     let tangled = CRATES.iter().flat_map(|root| {
         let arrows = Crate::read(root).arrows_up();
         arrows.into_iter().map(|(folder, parts)| ((*root, folder.join("::")), parts))
@@ -175,7 +175,7 @@ fn modules_do_not_import_their_folder() {
 }
 
 #[test]
-fn imports_of_higher_floors_and_of_the_folder_are_found() {
+fn imports_from_higher_floors_and_from_the_folder_are_found() {
     let mut crate_ = Crate::default();
     for (module, text) in [
         (

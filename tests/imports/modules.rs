@@ -229,7 +229,7 @@ pub(crate) fn circle(folder: &BTreeMap<&str, BTreeSet<String>>) -> Option<Vec<St
 }
 
 #[test]
-fn a_circle_is_found_through_folders_and_exports() {
+fn a_cycle_is_found_through_folders_and_exports() {
     let mut crate_ = Crate::default();
     for (module, text) in [
         ("a", "pub use self::inner::Thing;\nuse super::c::C;"),

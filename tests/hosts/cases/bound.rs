@@ -1,4 +1,4 @@
-//! The ranks that `cartograph run` places have the CPUs that the launcher gave the processes of their node in the default
+//! Ranks placed by `cartograph run` have the CPUs that the launcher gave the processes of their node in the default
 //! order. Nodes are simulated by names on this machine, which requires root.
 
 use std::collections::BTreeMap;

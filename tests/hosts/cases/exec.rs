@@ -27,7 +27,7 @@ pub(super) fn command() -> PathBuf {
     top().join("build/bin/cartograph")
 }
 
-/// A program of a host that is linked with its MPI.
+/// A program linked with the host's MPI.
 fn linked(session: &Session<'_>, host: &str, name: &str) -> PathBuf {
     let compiler = Host::new(host).compiler(Path::new(STEPS)).expect("a compiler");
     session.compile_with(&compiler, name, STEPS, &["-DLINKED", MODULE, "-ldl"])
@@ -119,10 +119,10 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
 struct Programs {
     /// Linked with the MPI.
     linked: PathBuf,
-    /// A module that is.
+    /// A module that is linked with the MPI.
     module: PathBuf,
     record: PathBuf,
-    /// Without MPI.
+    /// A program without MPI.
     steps: PathBuf,
 }
 
@@ -183,7 +183,7 @@ fn recordings(session: &mut Session<'_>, programs: &Programs) -> Result<(), Stri
     let words = ["--record", word(&none), steps, "mpis"];
     let nothing = "mapped: 0 MPI, 0 of ours\n";
     exec.prints("a program without MPI loads none when it is recorded", nothing, &words);
-    exec.session.check("nothing is recorded of it", !none.exists());
+    exec.session.check("a program without MPI has no recording", !none.exists());
     let script = "\"$1\" mpis && exec \"$2\"";
     let runs: [(&str, u32, &PathBuf, &[&str]); 3] = [
         ("a linked program", 4, &of_linked, &[record]),

@@ -22,7 +22,7 @@ const FUNCTIONS: [&str; 7] = [
     "Dims_create",
 ];
 
-/// Functions that work without a communicator of the library's own.
+/// Functions that work without a private communicator of the library.
 const LOCAL: [&str; 3] = ["Cart_map", "Topo_test", "Dims_create"];
 
 /// A family as src/host/family.rs calls it.

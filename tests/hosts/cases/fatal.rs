@@ -33,12 +33,12 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.seconds = 60;
     let library = session.host.library();
     let lib = word(library.parent().expect("a folder"));
-    // mini does not have the chapter's functions, so programs cannot be linked with it.
+    // mini lacks the chapter's functions, so programs are linked with the library as well.
     let link: &[&str] =
         if session.host.name == "mini" { &["-L", lib, "-lcartograph"] } else { &[] };
     let program = session.compile("errors_fatal", "c_tests/errors/errors_fatal.c", link);
     for (way, processes, words) in CASES {
-        // SMPI's programs do not run without it.
+        // SMPI's programs do not run without the launcher.
         if processes == 0 && session.host.name == "smpi" {
             continue;
         }

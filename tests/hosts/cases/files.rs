@@ -55,7 +55,7 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
     let recording = place.join("traffic");
     for pages in [0, 1, 8] {
         let told = exec(&mut session, pages, &["--record", word(&recording)]);
-        session.check("no page is too few", pages > 0 || told == 1);
+        session.check("a full disk is reported", pages > 0 || told == 1);
         still_there(&mut session);
         let mut show = Command::new(command());
         let shown = session.finish(show.arg("show").arg(after(&session).join("traffic")));
@@ -72,7 +72,7 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
         .arg(place.join("old.json"));
     let drawn = on_full(&mut session, 0, &mut plan);
     let told = session.said("^cartograph: cannot write .*/old.json: No space left on device") == 1;
-    session.check("a picture that has no room is told", !drawn && told);
+    session.check("a picture without space is reported", !drawn && told);
     still_there(&mut session);
     // A program is not at fault if nothing can be printed.
     let here = session.work("here");
@@ -85,7 +85,7 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
     let told = session.said(
         "^cartograph: cannot write what a run prints to a temporary file in .*/full: No space",
     ) == 1;
-    session.check("a full TMPDIR is told", !tried && session.code == 1 && told);
+    session.check("a full TMPDIR is reported", !tried && session.code == 1 && told);
     session.verdict()
 }
 
@@ -144,8 +144,8 @@ fn still_there(session: &mut Session<'_>) {
         .unwrap_or_default();
     names.retain(|name| name != "traffic" && name != "new.text" && name != "17-ann.json");
     names.sort();
-    session.check("what was there before is there", same);
-    session.check("nothing else is left", names == ["old.json"]);
+    session.check("the earlier file is unchanged", same);
+    session.check("no other file is left", names == ["old.json"]);
 }
 
 fn sorted(text: &str) -> Vec<String> {
@@ -178,7 +178,10 @@ pub(super) fn interrupted(mut session: Session<'_>) -> Outcome {
     let exec = [word(&cartograph), "exec"];
     let words = [&exec[..], &["--record", word(&traffic), word(&program)]].concat();
     let (answers, files) = run(&mut session, "a recording", &words);
-    session.check("the same answers", answers == alone && files == 8 && session.is_quiet());
+    session.check(
+        "the results are those without Cartograph",
+        answers == alone && files == 8 && session.is_quiet(),
+    );
 
     let preload = session.preload();
     let mut plan = Command::new("env");
@@ -187,15 +190,15 @@ pub(super) fn interrupted(mut session: Session<'_>) -> Outcome {
     let planned = session.finish(&mut plan);
     let files = session.said("^interrupted: signals, files");
     let drawn = fs::read_to_string(&picture).is_ok_and(|text| text.trim_end().ends_with("</svg>"));
-    session.check("a plan of it", planned && files == 1 && drawn);
+    session.check("the recording is planned and drawn", planned && files == 1 && drawn);
     let mut show = Command::new(&cartograph);
     let shown = session.finish(show.arg("show").arg(&traffic));
-    session.check("it is whole", shown && !session.out.contains("missing"));
+    session.check("the recording is complete", shown && !session.out.contains("missing"));
 
     let to = format!("--report={}", report.display());
     let words = [&exec[..], &[&to, word(&program)]].concat();
     run(&mut session, "with a report", &words);
-    session.check("nothing is said", session.is_quiet());
+    session.check("no message is printed", session.is_quiet());
     let told = fs::read_to_string(&report).unwrap_or_default();
     session.check("the report is written", is_report(&told));
     session.verdict()

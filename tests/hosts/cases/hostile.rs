@@ -85,7 +85,7 @@ impl Run<'_> {
     fn failures(&mut self, rank: Option<u32>, most: usize) {
         let who: Vec<String> = rank.iter().map(|rank| format!("MINI_RANK_FAILS={rank}")).collect();
         let calls = self.calls(&who);
-        self.session.check("it calls the host", calls > 0 || rank.is_some());
+        self.session.check("the program calls the host", calls > 0 || rank.is_some());
         let step = calls.div_ceil(most).max(1);
         for part in 0..calls.div_ceil(step) {
             // The step is not a multiple of a program's loops.

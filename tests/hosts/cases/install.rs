@@ -118,7 +118,7 @@ impl Installation<'_, '_> {
     fn make(&mut self, words: &[&str]) {
         let mut make = plain("make");
         make.arg("--no-print-directory").args(words).arg(format!("HOST={}", self.host));
-        // As without cargo: other tests run existing builds, and building for release takes minutes.
+        // As if cargo were missing: other tests run existing builds, and building for release takes minutes.
         make.arg("CARGO=");
         self.does(&format!("make {}", words.join(" ")), &mut make);
     }
@@ -202,7 +202,7 @@ impl Installation<'_, '_> {
         fs::rename(&folder, &away).map_err(|error| error.to_string())?;
         self.loads("it loads it where there is no lib/pkgconfig", &linked);
         fs::rename(&away, &folder).map_err(|error| error.to_string())?;
-        self.runs("it runs", &[&linked]);
+        self.runs("the halo exchange runs", &[&linked]);
         let mut archive = self.pkg_config(&["--variable=archive"]);
         // The archive's own -l options.
         let private = self.pkg_config(&["--static", "--libs"]);
@@ -231,7 +231,7 @@ impl Installation<'_, '_> {
         job.arg(&halo).args(["-n", "3", "4096", "64", "0"]);
         let ran = self.session.finish(&mut job);
         let right = ran && self.session.out == "a grid of 2 x 2 x 1, 0 wrong\n";
-        self.session.check("it runs", right);
+        self.session.check("the halo exchange runs", right);
 
         if !self.session.makes_nodes() {
             return Ok(());
@@ -243,19 +243,19 @@ impl Installation<'_, '_> {
         tune.args(["--rankfile", word(&ranks), "--"]).args(job).arg(&halo);
         tune.args(["-t", "0.2", "65536", "64"]).envs(self.session.environment());
         let ran = self.session.finish(&mut tune);
-        self.session.check("it is tuned", ran);
+        self.session.check("the halo exchange is tuned", ran);
         let text = fs::read_to_string(&json).unwrap_or_default();
         let here: Value = serde_json::from_str(&text).unwrap_or_default();
         let nodes = &here["levels"][0];
         let right = nodes["level"] == "nodes" && nodes["sizes"] == json!([2, 2]);
-        self.session.check("it has seen the nodes", right);
+        self.session.check("tune has found the nodes", right);
         let said = self.session.out.contains("\nranks can be placed by ");
         self.session.check("ranks can be placed", here["places_ranks"] == true && said);
         let variants = here["measured"]["variants"].as_array().cloned().unwrap_or_default();
         let times = |variant: &Value| variant["seconds"].as_array().map_or(0, Vec::len);
         let measured = variants.len() < 2 || variants.iter().any(|one| times(one) == 2);
         let right = here["program"] == "halo" && here["ranks"] == 4 && measured;
-        self.session.check("it has measured them", right);
+        self.session.check("tune has measured the variants", right);
         Ok(())
     }
 

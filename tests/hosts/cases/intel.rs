@@ -19,7 +19,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         // The examples in the documentation.
         (4, "topology/seeds", &["ours"]),
         (3, "neighbor/neighbor", &[]),
-        // Errors of many kinds: their codes are classes here, for which Intel's own call of the handler ends the job.
+        // Errors of many kinds: error codes are classes here, and Intel MPI's own call of the handler would end the
+        // job.
         (2, "errors/errors", &[]),
     ] {
         let options = ["-pthread", "-lm"];
@@ -39,8 +40,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let alone = s.out.clone();
     s.preloaded = libraries;
     s.runs("a program that mends it", 2, &[], &[word(&program)]);
-    s.check("it answers as alone", s.out == alone);
+    s.check("the results are those of the bare host", s.out == alone);
     s.runs("the standard's pairing", 2, &["CARTOGRAPH_PAIRING=standard"], &[word(&program)]);
-    s.check("it answers otherwise by the standard's pairing", s.out != alone);
+    s.check("the standard's pairing gives other results", s.out != alone);
     session.verdict()
 }

@@ -85,7 +85,7 @@ impl Jobs<'_, '_> {
             self.session.check(&format!("job {job} is placed or compared, on other nodes"), right);
             placed.push(!is_own);
         }
-        self.session.check("both are run", placed.contains(&true) && placed.contains(&false));
+        self.session.check("both orders run", placed.contains(&true) && placed.contains(&false));
         // Equal messages to other ranks, which are already on the same node.
         for what in ["recorded .*/pairs on 4 ranks; ", "no placement is predicted to help"] {
             let ran = self.runs("c:2,d:2", &["0", "near"]);
@@ -97,13 +97,13 @@ impl Jobs<'_, '_> {
         let ran = self.session.finish(&mut known);
         let known: Value = serde_json::from_str(&self.session.out).unwrap_or_default();
         let program = &known["programs"][0];
-        // Where nothing helps, only relays record a job: without its nodes, none would be placed on others.
+        // If nothing helps, only relays record a job: without its nodes, no job would be placed on other nodes.
         let runs = if self.session.host.name == "openmpi" { 5 } else { 6 };
         let gain = program["inputs"][0]["best"]["gain"].as_f64();
         let right = program["program"] == "pairs"
             && (&program["ranks"], &program["runs"]) == (&Value::from(4), &Value::from(runs))
             && gain.is_some_and(|gain| gain > 1.2 || self.session.host.name == "mpich");
-        self.session.check("what is known of it", ran && right);
+        self.session.check("known lists the program", ran && right);
         // After the job, nothing is left: neither its recording nor its rank file.
         let left = fs::read_dir(self.store.join("jobs")).map_or(0, Iterator::count);
         self.session.check("nothing is left behind", left == 0);
@@ -199,10 +199,11 @@ impl Jobs<'_, '_> {
             session.finish(job.env("CARTOGRAPH_STORE", session.work("tuned")))
         };
         let ran = made && under(self.session, "tune --runs 4 --ignore apart", "a:2,b:2");
-        self.session.check("it is tuned", ran && self.session.out.contains("\nmeasured, "));
+        self.session
+            .check("the program is tuned", ran && self.session.out.contains("\nmeasured, "));
         let ran = under(self.session, "run --no-trial", "c:2,d:2");
         let placed = self.session.out == "0 apart\n" && self.told("/slow in round-robin");
-        self.session.check("the next job is placed as tuned", ran && placed);
+        self.session.check("the next job takes the tuned placement", ran && placed);
     }
 
     /// Jobs that fail, have input, or cannot be placed.

@@ -22,7 +22,7 @@ const HYDRA: [&str; 11] = [
     "-map-by core -bind-to core -n 2",
 ];
 
-/// Lines for Open MPI's launchers, perhaps behind variables.
+/// Lines for Open MPI's launchers, perhaps after variables.
 const OPENMPI: [&str; 31] = [
     "-n 2",
     "--map-by slot -n 2",

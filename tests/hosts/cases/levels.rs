@@ -47,11 +47,13 @@ pub(super) fn domains(mut session: Session<'_>) -> Outcome {
     run(&mut session, "$((PMI_RANK % 2))");
     session.check("two edges of four cross", crossing(&session, |rank| rank % 2) == Some(2));
     session.check("the program's checks", session.out.trim_end().ends_with(" 0 failed"));
-    session
-        .check("the report tells", session.says("between 2 packages 8 -> 4 (-50 %), at least 4"));
+    session.check(
+        "the report shows the packages",
+        session.says("between 2 packages 8 -> 4 (-50 %), at least 4"),
+    );
     run(&mut session, "0,1");
-    session.check("no rank bound: stays", order(&session).is_some_and(|order| order.is_sorted()));
-    session.check("and there is nothing to tell", !session.says("packages"));
+    session.check("unbound ranks stay", order(&session).is_some_and(|order| order.is_sorted()));
+    session.check("unbound ranks are not in the report", !session.says("packages"));
     session.verdict()
 }
 
@@ -130,11 +132,13 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     mapped_by(&mut session, "switches", &format!("{} {TREE}root.s0.n0", file("topology.conf")));
     mapped_by(&mut session, "switches", &file("coloured.conf"));
     let said = "CARTOGRAPH_LAYOUT: line 3 of the file: unknown keyword 'Colour=red'; ignored";
-    session.check("a wrong word in a file is said once", session.err.matches(said).count() == 1);
+    session
+        .check("a wrong word in a file is reported once", session.err.matches(said).count() == 1);
     let knows_better = format!("{} {}", file("twice.conf"), tree("root.s$((node % 2)).n$node"));
     mapped_by(&mut session, "switches", &knows_better);
     let said = "CARTOGRAPH_LAYOUT: line 2 of the file: n1 is in left and in right; file ignored";
-    session.check("a node on two switches is said once", session.err.matches(said).count() == 1);
+    session
+        .check("a node on two switches is reported once", session.err.matches(said).count() == 1);
 
     dropped(&mut session, "", "SLURM_TOPOLOGY_ADDR_PATTERN=node SLURM_TOPOLOGY_ADDR=n$node");
     dropped(&mut session, "", "SLURM_NODEID=$node");
@@ -186,13 +190,22 @@ fn run_with(session: &mut Session<'_>, program: &str, settings: &str) {
 fn reported(session: &mut Session<'_>) {
     let apart = "warning: the MPI reports each of 8 processes on a separate node, but their names are those of";
     run_with(session, "reorder", "TEST_NODE=$rank TEST_HOST=0");
-    session.check("on one host", session.says(&format!("{apart} one host: ")));
+    session.check(
+        "several nodes on one host are reported",
+        session.says(&format!("{apart} one host: ")),
+    );
     run_with(session, "reorder", "TEST_NODE=$rank TEST_HOST=$node");
-    session.check("on four hosts", session.says(&format!("{apart} 4 hosts: ")));
+    session.check(
+        "several nodes on four hosts are reported",
+        session.says(&format!("{apart} 4 hosts: ")),
+    );
     run_with(session, "reorder", "TEST_NODE=$rank");
-    session.check("on eight hosts, of which nothing is said", !session.says("on a separate node"));
+    session.check(
+        "a node for each of eight hosts is not reported",
+        !session.says("on a separate node"),
+    );
 
     run_with(session, "reported kept", "TEST_NODE=$((rank % 4))");
     let advice = "to get this placement from the launcher, use cartograph run";
-    session.check("a launcher that could place ranks", session.says(advice));
+    session.check("the report advises to place ranks by the launcher", session.says(advice));
 }

@@ -75,7 +75,7 @@ fn archived(lib: &str) -> [String; 3] {
     [whole.into(), format!("{lib}/libcartograph.a"), "-Wl,--no-whole-archive".into()]
 }
 
-/// The wrapper of mini as it is in a folder; of mini alone without.
+/// The wrapper of mini in a folder; without a folder, that of mini without Cartograph.
 fn wrapper(mini: &str) -> Command {
     let mut wrapper = Command::new(top().join("c_tests/mini/mpicc"));
     wrapper.env("MINI", mini);
@@ -143,7 +143,7 @@ impl Mini<'_, '_> {
         self.session.run(3, &[], &["sh", word(&job), word(&folder), "7"]);
         let right = self.session.code == 7;
         self.session.check("the exit code is that of the process that failed", right);
-        self.session.check("the others are ended", gone(&folder));
+        self.session.check("the other processes are ended", gone(&folder));
         for signal in ["TERM", "KILL"] {
             let folder = self.session.work(signal);
             fs::create_dir(&folder).map_err(explain)?;
@@ -228,7 +228,7 @@ impl Mini<'_, '_> {
             self.session.finish(shell.args(["300", "bash", "-e"]).arg(commands).current_dir(top()));
         self.session.check("the commands of docs/design/adopting.md", ran);
         let right = count(&self.session.out, "^checksum -4.78635") > 0;
-        self.session.check("their program has a result", right);
+        self.session.check("the program of these commands is right", right);
 
         let adopted = word(&top().join("build/mini/adopted")).to_owned();
         let library = format!("{adopted}/lib/libmpi_abi.so.1");
@@ -324,7 +324,7 @@ impl Mini<'_, '_> {
             &words,
         );
         let report = fs::metadata(self.session.work("report.json"));
-        self.session.check("the report is there", report.is_ok_and(|file| file.len() > 0));
+        self.session.check("the report is written", report.is_ok_and(|file| file.len() > 0));
     }
 
     /// The compiler's sanitizers, over mini, the programs and the archive's use of memory.

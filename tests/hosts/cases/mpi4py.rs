@@ -75,7 +75,7 @@ impl Mpi4py {
         Ok(Self { folder, main, settings, without: "--no-array" })
     }
 
-    /// The Python that has it.
+    /// The Python with mpi4py.
     pub(super) fn python(&self) -> PathBuf {
         self.folder.join("bin/python")
     }

@@ -22,14 +22,14 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let forced = r"ranks reordered despite reorder = 0 \(CARTOGRAPH_REORDER=always\)";
     way(&mut session, 8, "minimd", "wrong", &[THREE_NODES, always]);
     session.check(
-        "one line says so",
+        "one line reports forced reordering",
         session.said(&format!("cartograph: MPI_Cart_create: {forced}")) == 1,
     );
     let equal = "CARTOGRAPH_WEIGHTS=1,1";
     way(&mut session, 8, "careful", "moves", &[THREE_NODES, always, equal]);
-    session.check("nothing is said", session.said("cartograph") == 0);
+    session.check("no message is printed", session.said("cartograph") == 0);
     way(&mut session, 8, "minimd", "stays", &["CARTOGRAPH_LAYOUT=1x8", always]);
-    session.check("nothing is said of what is not done", session.said("cartograph") == 0);
+    session.check("no message is printed if no rank moves", session.said("cartograph") == 0);
 
     let reasons: [(&str, &[&str], &str, &str); 3] = [
         (
@@ -63,7 +63,10 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     }
     stale(&mut session, &program);
     way(&mut session, 6, "careful", "moves", &["CARTOGRAPH_REORDER=scramble:9", REPORT]);
-    session.check("scramble is told", session.said("^  ranks reordered by scramble; ") > 0);
+    session.check(
+        "random reordering is reported",
+        session.said("^  ranks reordered by scramble; ") > 0,
+    );
     // Texts are the same on all hosts.
     let values = ["scramble", "scramble:x", "scramble:1:cart_sub", "on,off", "ON"];
     let number = if session.host.checks_all { values.len() } else { 1 };
@@ -105,8 +108,8 @@ fn stale(session: &mut Session<'_>, policy: &str) {
         session.check("a checksum", sum.is_some());
         sums.push(sum);
     }
-    session.check("its result is that of no reordering", sums[0] == sums[1]);
-    session.check("it depends on the ranks", sums[0] != sums[2]);
+    session.check("the default result equals the result without reordering", sums[0] == sums[1]);
+    session.check("the result depends on the ranks", sums[0] != sums[2]);
     for (way, expected) in [("gtbench", "wrong"), ("careful", "moves"), ("others", "moves")] {
         session.runs(way, 8, &[THREE_NODES, equal, ON], &[policy, way, expected]);
         let told = usize::from(way == "gtbench");
@@ -124,10 +127,10 @@ fn weights(session: &mut Session<'_>, program: &str) {
         &[program, "careful", "moves"],
     );
     let told = session.said(r"; between nodes 256 -> 136 \(-47 %\), at least .*; weighted 16,1$");
-    session.check("is told", told > 0);
+    session.check("the report shows this", told > 0);
     session.runs("not weighted", 8, &[four, REPORT, ON], &[program, "careful", "stays"]);
     session.check(
-        "is told",
+        "the report shows this",
         session.said("; between nodes 16, at least .*; weights assumed equal$") > 0,
     );
     let no_number = r"\(expected whole numbers from 0 to 2147483648\); ";

@@ -64,7 +64,7 @@ impl Relays<'_, '_> {
     fn places(&mut self) {
         let ran = self.runs(&[]);
         let placed = self.session.out == "0 2\n1 3\n";
-        self.session.check("ranks and shared memory are those of the order", ran && placed);
+        self.session.check("ranks and shared memory match the order", ran && placed);
         let order = self.session.write("uneven.json", UNEVEN);
         if self.session.host.name == "intel" {
             return;
@@ -75,7 +75,7 @@ impl Relays<'_, '_> {
         self.session.check("nodes of different sizes", ran && placed);
     }
 
-    /// Ranks that stay, all of them.
+    /// Orders with which all ranks stay.
     fn refuses(&mut self) {
         let nowhere = self.session.work("nowhere.json");
         let uneven = self.session.write("other.json", UNEVEN);
@@ -86,7 +86,7 @@ impl Relays<'_, '_> {
             let stayed = self.session.out == "0 1\n2 3\n";
             self.session.check(what, ran && stayed);
         }
-        // One process cannot read it.
+        // One process cannot read the order.
         let script = "[ \"$PMI_RANK\" = 3 ] && shift 1 || { o=$1; shift 2; set -- \"$o\" \"$@\"; }
             exec \"$0\" exec --relay \"$@\"";
         let mut job = self.command("a:2,b:2", &self.order, &[]);
@@ -131,11 +131,11 @@ impl Relays<'_, '_> {
         if self.session.host.name != "mpich" {
             let ran = self.runs(&["spawn"]);
             let spawned = self.session.out.ends_with("6 with children\n");
-            self.session.check("children", ran && spawned);
+            self.session.check("spawned children have the right ranks", ran && spawned);
         }
     }
 
-    /// A job that is stopped goes on, and ends with SIGTERM.
+    /// A stopped job continues, and ends with SIGTERM.
     fn signals(&mut self) -> Result<(), String> {
         let explain = |error: std::io::Error| error.to_string();
         let out = self.session.work("waits");
@@ -167,7 +167,7 @@ impl Relays<'_, '_> {
         });
         let _ = child.kill();
         let _ = child.wait();
-        self.session.check("a stopped job goes on", waits && stopped && goes_on);
+        self.session.check("a stopped job continues", waits && stopped && goes_on);
         self.session.check("SIGTERM ends the job", sent && ended);
         Ok(())
     }

@@ -1,5 +1,6 @@
-//! With `reorder = 1` the order of every new communicator is exactly what `cartograph plan` says for the first grid of its
-//! dims and the same nodes, whether the nodes come from `CARTOGRAPH_LAYOUT` or from the host; and the report shows these figures.
+//! With `reorder = 1`, the order of every new communicator is exactly the one that `cartograph plan` prints for the
+//! first grid of its dims and the same nodes, whether the nodes come from `CARTOGRAPH_LAYOUT` or from the host; and the
+//! report shows the same figures.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -15,7 +16,7 @@ use crate::testlist::top;
 /// Equal weights for grids of one to three dimensions.
 const ALIKE: &str = "CARTOGRAPH_WEIGHTS=1;1,1;1,1,1";
 
-/// The setting by which ranks are reordered in a program of which nothing is known.
+/// The setting that reorders ranks in an unknown program.
 const ON: &str = "CARTOGRAPH_REORDER=on";
 
 /// The command.
@@ -33,17 +34,17 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let settings = ["CARTOGRAPH_LAYOUT=5,4,3", ALIKE, ON];
     session.runs("uneven, dimensions alike", 12, &settings, &program);
     let moved = agrees_weighed(&mut session, "5,4,3");
-    session.check("some are moved", moved > 0);
+    session.check("some grids are reordered", moved > 0);
 
     let unequal = ["CARTOGRAPH_LAYOUT=4x2", "CARTOGRAPH_WEIGHTS=8,1", ON];
     session.runs("dimensions of unequal weights", 8, &unequal, &program);
 
-    // The figures of the report are those of the plan.
+    // The report shows the figures of the plan.
     let report = session.work("report.json");
     let setting = format!("CARTOGRAPH_REPORT={}", report.display());
     session.runs("with a report", 8, &["CARTOGRAPH_LAYOUT=4x2", &setting, ON], &program);
     let shown = session.finish(cartograph().arg("show").arg(&report));
-    session.check("it is a report", shown);
+    session.check("cartograph show prints the report", shown);
     let told =
         std::fs::read(&report).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
     let told = told.unwrap_or_default();
@@ -64,7 +65,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         );
     }
 
-    // Nobody moves where that is not wanted, in a program of which nothing is known, or where there is one node.
+    // No rank moves if that is not requested, if the program is unknown, or on one node.
     for settings in [
         ["CARTOGRAPH_LAYOUT=4x2", "CARTOGRAPH_REORDER=off"],
         ["CARTOGRAPH_LAYOUT=4x2", ALIKE],
@@ -102,13 +103,13 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         let ran = session.finish(&mut command);
         session.check("the host's own nodes", ran);
         let moved = agrees_weighed(&mut session, "3,3,2");
-        session.check("some are moved", moved > 0);
+        session.check("some grids are reordered", moved > 0);
     }
     session.verdict()
 }
 
-/// A mistake is reported once, and does no harm. A mistake in a layout is reported by rank 0 of a communicator on which
-/// it is needed: in this program by those of `MPI_COMM_WORLD` and of the same backwards.
+/// A mistake is reported once, and has no other effect. Rank 0 of a communicator that needs a layout reports a mistake
+/// in it: in this program, rank 0 of `MPI_COMM_WORLD` and rank 0 of the reversed world.
 fn mistakes(session: &mut Session<'_>, program: &str) {
     let cases: [(&[u8], &str, usize); 4] = [
         (
@@ -143,13 +144,13 @@ fn orders(out: &str) -> Vec<(String, Vec<usize>)> {
     out.lines().filter_map(parse).collect()
 }
 
-/// Checks that every grid of the program is as planned on nodes of these sizes. Those of the communicator that is not the
-/// world begin with "part", and have other nodes.
+/// Checks that every grid of the program has the planned order on nodes of these sizes. Lines for the communicator
+/// other than the world begin with "part", and that communicator has other nodes.
 fn agrees(session: &mut Session<'_>, sizes: &str) {
     check_orders(session, sizes, false);
 }
 
-/// Compares where all dimensions are [`ALIKE`]; returns the number of grids that were moved.
+/// Compares the plans in which all dimensions are [`ALIKE`]; returns the number of reordered grids.
 fn agrees_weighed(session: &mut Session<'_>, sizes: &str) -> usize {
     check_orders(session, sizes, true)
 }
@@ -161,7 +162,7 @@ fn check_orders(session: &mut Session<'_>, sizes: &str, alike: bool) -> usize {
     let (mut moved, mut first) = (0, HashMap::new());
     for (what, ranks) in grids {
         let words: Vec<&str> = what.split(' ').collect();
-        // The first decides, whatever the periods of others.
+        // The first grid decides, whatever the periods of the others.
         let periods = first.entry(words[1].to_owned()).or_insert_with(|| words[2].to_owned());
         let mut plan = cartograph();
         plan.args([
@@ -188,7 +189,7 @@ fn check_orders(session: &mut Session<'_>, sizes: &str, alike: bool) -> usize {
     moved
 }
 
-/// The value of a key, wherever it is.
+/// The value of a key at any depth.
 fn find<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     match value {
         Value::Object(map) => {

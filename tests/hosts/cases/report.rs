@@ -1,4 +1,4 @@
-//! A report is there however the job ends, says what there was, and is written where it may be.
+//! A report exists however the job ends, lists the topologies that existed, and is written only where allowed.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -31,16 +31,16 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Runs four processes from the directory `here`; whether they succeed.
+/// Runs four processes from the directory `here`; returns whether they succeed.
 fn report(session: &mut Session<'_>, program: &str, report: &str, way: &[&str]) -> bool {
     report_of(session, program, &[&format!("CARTOGRAPH_REPORT={report}")], way)
 }
 
-/// As [`report`], with other settings too.
+/// Like [`report`], with other settings too.
 fn report_of(session: &mut Session<'_>, program: &str, settings: &[&str], way: &[&str]) -> bool {
     let mut command = session.launcher(4);
     command.arg("env").args(settings).args([&session.preload(), program]).args(way);
-    // Nobody needs the core dumps of programs that are meant to abort.
+    // Core dumps of programs that abort on purpose are not needed.
     let mut shell = Command::new("sh");
     shell
         .args(["-c", "ulimit -c 0; exec \"$@\"", "sh"])
@@ -66,7 +66,7 @@ fn names(session: &Session<'_>, start: &str) -> Vec<String> {
     names
 }
 
-/// Each job has a file of its own, which one process writes; where that fails the user does not hear of it.
+/// Each job has a separate file, which one process writes; if that fails, the user gets no message.
 fn for_sites(session: &mut Session<'_>, program: &str) {
     let site = session.work("site");
     std::fs::create_dir(&site).expect("the test's directory is its own");
@@ -88,19 +88,19 @@ fn for_sites(session: &mut Session<'_>, program: &str) {
         session.check(&format!("{way}: without pictures"), !text.contains("node_of"));
     }
     let files = std::fs::read_dir(&site).expect("it was made here").count();
-    session.check("no process but rank 0 has written", files == 3);
+    session.check("only rank 0 writes", files == 3);
     let many = format!("{}/%p-%d", site.display());
     let ends = report(session, program, &many, &["end", "1000"]);
-    session.check("a thousand of a kind", ends);
+    session.check("a thousand equal topologies", ends);
     let full = report(session, program, "/dev/full/%j.json", &["end"]);
     let quiet = session.err.is_empty();
-    session.check("what cannot be written hurts nobody, and is not told", full && quiet);
+    session.check("a full disk neither fails the job nor prints a message", full && quiet);
     let unknown = report(session, program, &format!("{}/%x", site.display()), &["end"]);
     let told = count(&session.err, r"CARTOGRAPH_REPORT: unknown %x \(expected %j, ") == 1;
-    session.check("a pattern that is not known is told once", unknown && told);
+    session.check("an unknown letter in a pattern is reported once", unknown && told);
 }
 
-/// The values that ask for no report are no files' names.
+/// Values that turn reports off are not file names.
 fn not_asked(session: &mut Session<'_>, program: &str) {
     for off in ["0", "off", "no", "false"] {
         let ran = report(session, program, off, &["end"]);
@@ -109,7 +109,7 @@ fn not_asked(session: &mut Session<'_>, program: &str) {
     }
 }
 
-/// Checks that a report tells of the grid of all and of `times` (a pattern) of the upper half.
+/// Checks that a report lists the grid of all processes, and `times` (a pattern) grids of the upper half.
 fn tells(session: &mut Session<'_>, what: &str, file: &Path, times: &str) {
     let times = if times == "1" { String::new() } else { format!(", {times} times") };
     let of_all = [
@@ -140,74 +140,73 @@ fn however_it_ends(session: &mut Session<'_>, program: &str) {
     }
     let many = session.work("many.json");
     let succeeds = report(session, program, word(&many), &["end", "1000"]);
-    session.check("a thousand of a kind", succeeds);
+    session.check("a thousand equal topologies", succeeds);
     tells(session, "are counted", &many, "1000");
     let more = session.work("more.json");
     let succeeds = report(session, program, word(&more), &["abort", "1000"]);
-    session.check("a thousand and an abort", !succeeds);
-    // Some processes are ended as by MPI_Finalize.
+    session.check("a thousand equal topologies and an abort", !succeeds);
+    // Some processes end as if by MPI_Finalize.
     tells(session, "are counted up to a power of two at least", &more, "(512|1000)");
 }
 
-/// Rank 0 reports of a program that makes nothing, by its host's library and by the one for every MPI, which loads that
-/// when the process ends.
+/// Rank 0 reports that a program creates no topology, both with its host's library and with the library for every MPI,
+/// which loads the former when the process ends.
 fn nothing_is_made(session: &mut Session<'_>, program: &str) {
     let head = "^(Cartograph .*: 4 processes|rank 0 created no)";
     let file = session.work("none.json");
     let _ = std::fs::remove_file(&file);
     let succeeds = report(session, program, word(&file), &["none"]);
-    session.check("nothing is made", succeeds && is_json(&file));
+    session.check("a program without topologies succeeds", succeeds && is_json(&file));
     let quiet = session.err.is_empty() && names(session, "none") == ["none.json"];
-    session.check("is told by rank 0 in a file", quiet);
+    session.check("a JSON report of no topologies prints nothing", quiet);
     session.finish(Command::new(top().join("build/bin/cartograph")).arg("show").arg(&file));
     let holds = count(&session.out, "^Cartograph .*: 4 processes, ") == 1
         && count(&session.out, "^rank 0 created no topology; .*cartograph exec --record") == 1;
-    session.check("how many processes there were, and what to do", holds);
+    session.check("the report has the number of processes and advice", holds);
     let succeeds = report(session, program, word(&file), &["none"]);
-    session.check("again: not a word more", succeeds && session.err.is_empty());
+    session.check("a second run prints nothing", succeeds && session.err.is_empty());
     std::fs::write(&file, "{}").expect("the file can be written");
     let succeeds = report(session, program, word(&file), &["none"]);
-    session.check("what another wrote stays", succeeds && read(&file) == "{}");
-    session.check("and it is told on stderr", session.said(head) == 2);
+    session.check("an existing file is unchanged", succeeds && read(&file) == "{}");
+    session.check("the report goes to stderr instead", session.said(head) == 2);
     let succeeds = report(session, program, "1", &["none"]);
     let once = session.said(head) == 2 && session.err.lines().count() == 2;
-    session.check("on stderr, once", succeeds && once);
-    // Children that it forks are not it, nor programs without MPI.
+    session.check("the report is on stderr once", succeeds && once);
+    // Forked children and programs without MPI do not report.
     let succeeds = report(session, program, "1", &["children"]);
-    session.check("children say nothing", succeeds && session.said("created no") == 1);
+    session.check("children print nothing", succeeds && session.said("created no") == 1);
 }
 
 /// As text: on stderr, and in a file.
 fn as_text(session: &mut Session<'_>, program: &str) {
     let succeeds = report(session, program, "1", &["end", "3"]);
-    session.check("on stderr", succeeds);
+    session.check("a report on stderr", succeeds);
     let head = "^Cartograph [0-9.]+( on rank 2)?: 4 processes on one node of 4, ";
-    session.check("a head of each process that tells", session.said(head) == 2);
-    session.check("each topology once", session.said("^MPI_Cart_create: grid") == 2);
+    session.check("each reporting process prints a heading", session.said(head) == 2);
+    session.check("each topology is listed once", session.said("^MPI_Cart_create: grid") == 2);
     let number = "^MPI_Cart_create, 3 times in all: grid 2, periodic, 2 of 2 processes; ";
-    session.check("and its number at the end", session.said(number) == 1);
+    session
+        .check("the number of equal topologies is printed at the end", session.said(number) == 1);
     let succeeds = report(session, program, "1", &["abort"]);
     session.check(
-        "each topology is there after an abort",
+        "each topology is listed after an abort",
         !succeeds && session.said("^MPI_Cart_create: grid") == 2,
     );
     let text = session.write("text", "what was there\n");
     let succeeds = report(session, program, word(&text), &["end", "3"]);
-    session.check("in a file", succeeds);
+    session.check("a report in a file", succeeds);
     let (first, second) = (read(&text), read(&session.work("text.2")));
     let lines = "^(Cartograph .*: 4 processes|MPI_Cart_create: grid 4,|  ranks kept)";
-    session.check("of rank 0", count(&first, lines) == 3 && first.lines().count() <= 4);
+    session.check("the report of rank 0", count(&first, lines) == 3 && first.lines().count() <= 4);
     let own = "^  native nonblocking and persistent neighborhood collectives";
-    session.check("nothing where neighbors are different processes", count(&first, own) == 0);
-    session.check(
-        "a line where a process is a neighbor twice",
-        count(&second, &format!("{own}$")) == 1,
-    );
+    session.check("no line if neighbors are different processes", count(&first, own) == 0);
+    session
+        .check("a line if a process is a neighbor twice", count(&second, &format!("{own}$")) == 1);
     let lines =
         "^(Cartograph .* on rank 2: |MPI_Cart_create: grid 2,|MPI_Cart_create, 3 times in all: )";
-    session.check("of rank 2", count(&second, lines) == 3);
+    session.check("the report of rank 2", count(&second, lines) == 3);
 
-    // A launcher of another MPI makes each process a separate job; here its variables are set.
+    // A launcher of another MPI makes each process a separate job; its variables are set here.
     let foreign = if session.host.name.starts_with("openmpi") {
         "PMI_SIZE=4"
     } else {
@@ -217,12 +216,12 @@ fn as_text(session: &mut Session<'_>, program: &str) {
     let variable = foreign.trim_end_matches("=4");
     let said =
         format!("warning: MPI_COMM_WORLD has one process, but .* started 4 .{variable}.: start");
-    session.check("said once", session.said(&said) == 1);
+    session.check("the fault is reported once", session.said(&said) == 1);
 }
 
 fn where_it_may_be_written(session: &mut Session<'_>, program: &str) {
     let succeeds = report(session, program, "here.json", &["moves"]);
-    session.check("a relative name", succeeds);
+    session.check("a relative path", succeeds);
     tells(session, "is meant where the program started", &session.work("here/here.json"), "1");
     let target = session.write("target", "untouched");
     let refused = |session: &mut Session<'_>, path: &Path, words: &str| {
@@ -254,7 +253,8 @@ fn where_it_may_be_written(session: &mut Session<'_>, program: &str) {
     }
 }
 
-/// Checks what SECURITY.md says: no network but the program's MPI, and nothing is written that was not named.
+/// Checks the claims of SECURITY.md: no network except the program's MPI, and no files written except those that were
+/// named.
 fn promises(session: &mut Session<'_>, program: &str) {
     let library = session.host.library();
     for one in [
@@ -281,8 +281,8 @@ fn promises(session: &mut Session<'_>, program: &str) {
     session.check("a run leaves nothing behind", succeeds && left == 0);
 }
 
-/// A program that runs with more rights than whoever starts it: nobody's, started by daemon. Not with Open MPI, whose
-/// processes must be able to write where its launcher, which is root's, keeps the job's files, and these are not.
+/// A program that runs with more rights than its user: it belongs to nobody, and daemon starts it. Not with Open MPI:
+/// its processes must write to the job directory of its launcher, which belongs to root.
 fn setuid(session: &mut Session<'_>) {
     let is_root = std::fs::metadata("/proc/self")
         .is_ok_and(|process| std::os::unix::fs::MetadataExt::uid(&process) == 0);
@@ -306,7 +306,7 @@ fn setuid(session: &mut Session<'_>) {
     let privileged = open.join("setuid");
     std::fs::copy(&plain, &privileged).expect("the program can be copied");
     let owned = session.finish(Command::new("chown").arg("nobody").arg(&privileged));
-    session.check("nobody's", owned);
+    session.check("the program belongs to nobody", owned);
     mode(&privileged, 0o4755);
     session.preloaded.clear();
     for (program, reports) in [(&plain, true), (&privileged, false)] {
@@ -324,10 +324,10 @@ fn setuid(session: &mut Session<'_>) {
             word(program),
         ]);
         let succeeds = session.finish(&mut command);
-        session.check("runs as daemon", succeeds);
+        session.check("the program runs as daemon", succeeds);
         let written = file.exists();
         session.check(
-            "reports only where it may",
+            "only an unprivileged program reports",
             if reports { written } else { !written && session.err.is_empty() },
         );
     }

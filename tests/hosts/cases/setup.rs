@@ -51,7 +51,7 @@ struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// A PATH in which a program comes before all others.
+    /// A PATH in which a program precedes all others.
     fn before(&self, program: &str, text: &str) -> OsString {
         let program = self.session.work(program);
         let folder = program.parent().expect("a folder of its own");
@@ -62,7 +62,7 @@ impl Setup<'_> {
         [folder.as_os_str(), &self.path].join(":".as_ref())
     }
 
-    /// A PATH with all that is in PATH but programs whose names begin so.
+    /// A PATH with all programs of PATH except those whose names begin with this text.
     fn without(&self, start: &str) -> OsString {
         let folder = self.session.work(&format!("without-{start}"));
         fs::create_dir(&folder).expect("the test's own directory");
@@ -72,14 +72,14 @@ impl Setup<'_> {
             let Ok(entry) = entry else { continue };
             let name = entry.file_name();
             if !name.as_encoded_bytes().starts_with(start.as_bytes()) {
-                // The first one of a name is the one that counts.
+                // The first program of a name counts.
                 let _ = symlink(entry.path(), folder.join(name));
             }
         }
         folder.into()
     }
 
-    /// `make lib` says this one sentence and has built nothing.
+    /// `make lib` prints exactly this sentence and builds nothing.
     fn refuses(&mut self, sentence: &str, path: &OsString, arguments: &[&str]) {
         let built = self.session.work("build");
         let mut make = Command::new("make");

@@ -26,7 +26,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let job = |session: &mut Session<'_>, front: &[&str], nodes: &str, code: &str| {
         let mut words = session.on_nodes(nodes, 2);
         if session.host.name == "openmpi5" {
-            // With it, each program would start on the first node.
+            // With this variable, each program would start on the first node.
             words.retain(|word| word != "--oversubscribe");
         }
         let number = words[words.len() - 2].clone();
@@ -58,19 +58,22 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         );
         placed.push(!is_own);
     }
-    session.check("both are run", placed.contains(&true) && placed.contains(&false));
-    // The nodes have another shape than that for which relays place ranks.
+    session.check("both orders run", placed.contains(&true) && placed.contains(&false));
+    // The nodes have another shape than the nodes for which relays place ranks.
     let quiet = [word(&command), "run", "--quiet", "--no-trial"];
     let ran = job(&mut session, &quiet, "a:3,b:3", "0");
     let same = session.out.lines().take(4).eq(bare.lines().take(4));
-    session.check("on other nodes, quietly", ran && same && session.said("^cartograph: ") == 0);
+    session.check(
+        "on other nodes, the job runs without a message",
+        ran && same && session.said("^cartograph: ") == 0,
+    );
     job(&mut session, &under, "c:2,d:2", "3");
     let same = session.out.lines().take(4).count() == 4 && session.code == 3;
     session.check("an exit code is passed on", same);
     let mut known = Command::new(&command);
     let listed = session.finish(known.arg("known").env("CARTOGRAPH_STORE", &store));
     let row = session.out.lines().any(|line| line.starts_with("atmosphere:2+ocean:2"));
-    session.check("the job is known by its programs", listed && row);
+    session.check("known lists the job by its programs", listed && row);
     let json = session.work("tuned.json");
     let ranks = session.work("tuned.ranks");
     let files = ["--json", word(&json), "--rankfile", word(&ranks), "--"];

@@ -15,7 +15,7 @@ const PROGRAM: &str = "c_tests/record/record_grid.c";
 
 type Files = BTreeMap<PathBuf, String>;
 
-/// Rank 0 is killed at each call that writes a report, then the launcher is.
+/// Rank 0 is killed at each call that writes a report, and then the launcher is killed.
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let program = session.compile("program", PROGRAM, &[]);
     let bare = std::mem::take(&mut session.preloaded);
@@ -101,7 +101,7 @@ fn told(session: &mut Session<'_>, site: &Path) {
     let whole = reports.iter().filter(|(path, text)| is_whole(path, text)).count();
     let listed = session.finish(Command::new(command()).arg("known").arg(site));
     let rows = session.out.lines().filter(|line| line.contains(" ann ")).count();
-    session.check("a line of each job whose report is whole", listed && rows == whole && rows > 5);
+    session.check("one line per job with a complete report", listed && rows == whole && rows > 5);
     let unread = format!("{} of {} files are not reports", reports.len() - whole, reports.len());
     let told = session.says(&unread);
     session.check(&unread, told);
@@ -116,7 +116,7 @@ fn files(site: &Path) -> Files {
     entries.map(|entry| read(entry.path())).collect()
 }
 
-/// Not a temporary file for a replacement.
+/// This is not a temporary file for a replacement.
 fn is_report(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "json")
 }

@@ -103,8 +103,10 @@ pub(super) fn valgrind(mut session: Session<'_>) -> Outcome {
         let texts: Vec<String> =
             files.flatten().filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
         session.check("a file for each process", texts.len() == 2);
-        session
-            .check("to its end", texts.iter().all(|text| text.contains("<state>FINISHED</state>")));
+        session.check(
+            "the program ran to its end",
+            texts.iter().all(|text| text.contains("<state>FINISHED</state>")),
+        );
         session.err = texts.iter().flat_map(|text| findings(text)).collect();
         session.check(&format!("{source}: valgrind finds nothing"), session.err.is_empty());
     }

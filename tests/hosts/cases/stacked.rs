@@ -1,8 +1,9 @@
-//! Tracing libraries together with Cartograph, in front of it and behind (c_tests/tool/stacked_tool.c): results are
-//! those of Cartograph alone, each library sees the program's calls, and the tool sees no internal calls of Cartograph.
+//! Tracing libraries together with Cartograph, before and after it (c_tests/tool/stacked_tool.c): results are those of
+//! Cartograph without tools, each library sees the program's calls, and the tool sees no internal calls of Cartograph.
 //!
-//! Darshan itself is one of them where `CARTOGRAPH_TEST_DARSHAN` is its `libdarshan.so` for the host; of Darshan's sources:
-//! `darshan-runtime/configure --with-log-path-by-env=DARSHAN_LOGPATH --with-jobid-env=NONE CC=mpicc.mpich && make`.
+//! Darshan itself is one of them if `CARTOGRAPH_TEST_DARSHAN` names its `libdarshan.so` for the host, built from
+//! Darshan's sources: `darshan-runtime/configure --with-log-path-by-env=DARSHAN_LOGPATH --with-jobid-env=NONE
+//! CC=mpicc.mpich && make`.
 
 use std::path::PathBuf;
 
@@ -41,7 +42,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
                 let what = format!("{} {order} of {}", word(tool), word(&library));
                 session.check(&format!("{what}: the answers"), ran && session.out == answers);
                 let saw = if Some(tool) == darshan.as_ref() {
-                    // The log of a run that it has seen to the end.
+                    // The log of a run that Darshan traced to the end.
                     logged += 1;
                     let all = std::fs::read_dir(&logs).into_iter().flatten().flatten();
                     all.filter(|log| word(&log.path()).ends_with(".darshan")).count() == logged

@@ -1,6 +1,7 @@
-//! The library under ThreadSanitizer, with the programs that call it from several threads at once. It and Rust's standard
-//! library are compiled anew, with each access to memory reported: the standard library's locks and counters would be taken
-//! for races otherwise. The host is as it is, so only races that have the library in one of their stacks count.
+//! The library under ThreadSanitizer, with the programs that call it from several threads at once. The library and
+//! Rust's standard library are recompiled with each access to memory instrumented: otherwise the standard library's
+//! locks and counters would be reported as races. The host is not instrumented, so only races with the library in one
+//! of their stacks count.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             let ran = s.finish(job.arg(&program));
             let passed = matches!(Verdict::of(&s.out), Ok(Verdict::Passed));
             s.check(&format!("{source}, {processes} processes"), ran && passed);
-            // From one line of equal signs to the next is a report.
+            // A report extends from one line of equal signs to the next.
             let reports = s.err.split("==================\n");
             s.err = reports.filter(|report| report.contains("libcartograph.so")).collect();
             s.check(&format!("no race: {source}, {processes} processes"), s.err.is_empty());
@@ -56,12 +57,11 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Builds the library with the sanitizer, which is no part of the stable language yet; what is shipped is compiled without
-/// this.
+/// Builds the library with the sanitizer, which is not stable yet; the shipped library is compiled without this.
 fn build(session: &mut Session<'_>, target: &str) -> Result<PathBuf, String> {
     let folder = top().join("build/threads");
     if !folder.exists() {
-        // What runs at build time is there from the host's own library.
+        // Crates for build time are copied from the host's own library.
         let from = top().join("build").join(&session.host.name).join("release");
         let to = folder.join("release");
         std::fs::create_dir_all(&to).map_err(|error| error.to_string())?;
@@ -77,8 +77,8 @@ fn build(session: &mut Session<'_>, target: &str) -> Result<PathBuf, String> {
     cargo.args([&session.host.name, "cargo", "rustc", "--quiet", "--release", "--lib"]);
     cargo.args(["--crate-type", "cdylib", "-Zbuild-std=std,panic_abort"]);
     cargo.args(["-Zbuild-std-features=", "--target", target]);
-    // Cargo and the compiler accept this with RUSTC_BOOTSTRAP, but with that in cargo's environment the copied crates that ask
-    // for it, and all that use them, such as bindgen, would be compiled again.
+    // Cargo and the compiler accept this with RUSTC_BOOTSTRAP, but with that variable in cargo's environment, the
+    // copied crates that depend on it, and all crates that use them, such as bindgen, would be compiled again.
     cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
     cargo.env("RUSTC_WRAPPER", wrapper);
     cargo.env("RUSTFLAGS", "-Zsanitizer=thread").env("MPICC", compiler);

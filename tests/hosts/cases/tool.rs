@@ -36,9 +36,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     names.sort_unstable();
     let mut sorted = functions.clone();
     sorted.sort_unstable();
-    session.check("the tool defines what exports.txt lists of them", names == sorted);
+    session.check("the tool defines its functions of exports.txt", names == sorted);
 
-    // Preloaded: the loader says who calls whom.
+    // Preloaded: the loader reports which library calls which.
     session.preloaded.insert(0, tool.clone());
     let mut command = Command::new("env");
     command.args(["LD_TRACE_LOADED_OBJECTS=1", "LD_WARN=1", "LD_BIND_NOW=1", "LD_DEBUG=bindings"]);

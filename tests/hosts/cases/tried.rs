@@ -83,7 +83,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         "the program works with CARTOGRAPH_REORDER=all",
     ];
     let moves = exec(s, "right", "");
-    s.check("what nobody tried stays", !moves);
+    s.check("an untried program keeps its ranks", !moves);
     tries(s, 0, "", &["right"], &right);
     elsewhere(s);
     for (reorder, expected) in [("", true), ("known", true), ("off", false)] {
@@ -99,7 +99,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     ];
     tries(s, 1, "--seconds 5 --runs 10", &["old_communicator"], &lammps);
     let moves = exec(s, "old_communicator", "");
-    s.check("exec moves nothing that is wrong", !moves);
+    s.check("exec reorders no program that fails when reordered", !moves);
     // A program like SPARC corrects the pairing of blocks itself, under a name that is not in the table. MPICH 5 needs
     // no correction.
     if s.host.name != "mpich5" {
@@ -153,7 +153,7 @@ fn compared(s: &mut Session<'_>) -> Result<(), String> {
     let mut alone = s.launcher(6);
     let ran = s.finish(alone.current_dir(s.work("here")).arg(s.work("file")));
     let same = left.is_ok_and(|left| std::fs::read(&result).is_ok_and(|result| result == left));
-    s.check("the right file was left behind", ran && same);
+    s.check("the right file was kept", ran && same);
     std::fs::remove_file(result).map_err(|error| error.to_string())?;
     let petsc = [
         r#"" instead of "stdout: "#,

@@ -52,7 +52,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     pip.args(["-c", r#"umask 002 && exec "$@""#, "sh"]).arg(mpi4py.folder.join("bin/pip"));
     pip.args(["--python", word(&python), "install", "--no-deps", "--no-index"]);
     let installed = s.finish(pip.args(["--disable-pip-version-check", &wheel]));
-    s.check("pip installs it", installed);
+    s.check("pip installs the wheel", installed);
 
     s.preloaded.clear();
     let path = std::env::var("PATH").unwrap_or_default();
@@ -81,7 +81,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let late = s.write("late.py", "from mpi4py import MPI\nimport cartograph.mpi\n");
     let ran = mpi4py.run(s, 1, &["python", word(&late)]);
     let refused = !ran && s.says("import cartograph.mpi before mpi4py");
-    s.check("an import that is too late is an error", refused);
+    s.check("a late import is an error", refused);
 
     let (traffic, report) = (s.work("run.traffic"), s.work("report.json"));
     mpi4py.settings.pop();

@@ -6,7 +6,7 @@ use std::process::Command;
 use super::{Exec, MODULE, OURS, STEPS};
 use crate::session::{Session, word};
 
-/// What is about memory and threads in MPIs is not tested.
+/// Memory errors and races inside MPIs are not tested.
 const SETTINGS: [&str; 2] = ["ASAN_OPTIONS=detect_leaks=0", "TSAN_OPTIONS=report_bugs=0"];
 
 pub(super) fn run(session: &mut Session<'_>) {

@@ -15,9 +15,9 @@ impl Preload<'_> {
         shell.args(["-c", "echo one | tr o O; /bin/true"]).env("LD_PRELOAD", &one);
         let ran = self.session.finish(&mut shell);
         let quiet = self.session.out == "One\n" && self.session.err.is_empty();
-        self.session.check("a shell and what it starts", ran && quiet);
+        self.session.check("a shell and its children print nothing", ran && quiet);
         let steps = self.steps.clone();
-        self.checks("no MPI is loaded by it", "mapped: 0 MPI, 1 of ours\n", &[&steps, "mpis"]);
+        self.checks("the library loads no MPI", "mapped: 0 MPI, 1 of ours\n", &[&steps, "mpis"]);
 
         // The median of several, since it depends on load addresses. Only files that a process does not have without
         // the library count: of the others, the kernel maps the pages that it happens to have in memory.
@@ -37,15 +37,17 @@ impl Preload<'_> {
         let files = middle(with.iter().map(|mapped| mapped.files_beside(&usual)).collect());
         let all = middle(with.iter().map(|m| m.files_beside(&usual) + m.own()).collect());
         self.session.err = format!("{files} kB of files, {all} kB in all where {own} are usual");
-        self.session.check("it takes 200 KB at most", files > 0 && all - own <= 200);
+        self.session.check("the library takes at most 200 KB", files > 0 && all - own <= 200);
 
         let cost = self.session.compile_with("gcc", "cost", "c_tests/preload/cost.c", &[]);
         let ran = self.session.finish(Command::new(cost).arg(&one).arg("/bin/true"));
         let microseconds = self.session.out.rsplit(", ").next().and_then(|rest| {
             rest.trim().strip_suffix(" us more").and_then(|number| number.parse::<i64>().ok())
         });
-        self.session
-            .check("it takes 1 ms at most", ran && microseconds.is_some_and(|us| us <= 1000));
+        self.session.check(
+            "the library takes at most 1 ms",
+            ran && microseconds.is_some_and(|us| us <= 1000),
+        );
         Ok(())
     }
 
@@ -87,8 +89,11 @@ impl Preload<'_> {
         let by_module = self.counted(&one, &[word(&late), word(&module)])?;
         self.session.err = format!("{direct} instructions, {through} through it, {by_module} late");
         let right = direct > 0 && through - direct <= 4;
-        self.session.check("a query takes four instructions more at most", right);
-        self.session.check("a late one takes a hundred", by_module - direct <= 100);
+        self.session.check("a query takes at most four more instructions", right);
+        self.session.check(
+            "a query with a late MPI takes at most a hundred more instructions",
+            by_module - direct <= 100,
+        );
         Ok(())
     }
 }

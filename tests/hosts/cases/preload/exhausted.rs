@@ -29,7 +29,7 @@ impl Preload<'_> {
         self.session.preloaded.clear();
         let usual = self.session.run(4, &[], &[&program, "nothing"]);
         let expected = sorted(&self.session.out);
-        self.session.check("a program that runs out of nothing", usual && expected.len() == 4);
+        self.session.check("a program with all resources", usual && expected.len() == 4);
         for what in ["descriptors", "limit", "chroot", "memory"] {
             let words = [&program[..], what, &empty];
             self.session.preloaded.clear();
@@ -91,7 +91,8 @@ impl Preload<'_> {
         Ok(())
     }
 
-    /// A library that is there but cannot be loaded ends a process at its first call, and one that calls none goes on.
+    /// A library that exists but cannot be loaded ends a process at its first call; a process that calls no function
+    /// continues.
     pub(super) fn unusable(&mut self) -> Result<(), String> {
         let fault = |error: std::io::Error| error.to_string();
         let (linked, built) = (self.linked.clone(), self.built().to_owned());

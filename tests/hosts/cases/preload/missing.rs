@@ -17,14 +17,14 @@ impl Preload<'_> {
         let linked = self.linked.clone();
         let none = self.site("none", &[])?;
         self.refused("no library at all", &none, "none/cartograph has no library for lib");
-        // A tool, behind which the host's functions come.
+        // A tool, followed by the host's functions.
         let tool = self.tool.clone();
         let right = self.prints(&[&tool, &none], &format!("{THEIRS}next: 3\n"), &[&linked, "self"]);
-        self.session.check("no library at all, and a tool", right);
+        self.session.check("no library, with a tool", right);
         let (steps, m) = (self.steps.clone(), self.module.clone());
         let words = [&steps[..], "load", &m, "call", &m, "finish", &m];
         let right = self.prints(&[&none], "module.so: the host\n", &words);
-        self.session.check("no library at all, and MPI late and private", right);
+        self.session.check("no library, with a late private MPI", right);
         let is_openmpi = self.session.host.name.starts_with("openmpi");
         let wrong = if is_openmpi { "mpich5" } else { "openmpi" };
         if is_built(wrong) {
@@ -81,7 +81,7 @@ impl Preload<'_> {
                 && self.session.is_quiet();
             let reported = self.runs(&[&one], &[&search, "CARTOGRAPH_REPORT=1"], &words)
                 && self.says(1, "is loaded after another MPI");
-            self.session.check("a second MPI of the name", own && reported);
+            self.session.check("a second MPI of the same name", own && reported);
         }
         Ok(())
     }
@@ -92,8 +92,8 @@ impl Preload<'_> {
         mpi_of(&mut self.session, &linked)
     }
 
-    /// Checks that a command ends with code 127 and one line. It runs without the launcher, which has its own exit
-    /// codes.
+    /// Checks that a command ends with code 127 and one line. The command runs without the launcher, which has its own
+    /// exit codes.
     pub(super) fn ends(&mut self, what: &str, library: &Path, pattern: &str, words: &[&str]) {
         let mut command = Command::new("timeout");
         command.arg("60").args(words).env("LD_PRELOAD", library).envs(self.session.host.settings());

@@ -20,7 +20,7 @@ use crate::testlist::top;
 
 const SHARED: [&str; 3] = ["-fPIC", "-shared", "-Wl,--no-as-needed"];
 
-/// The lines of a module in which functions answer.
+/// The line that a module prints if functions are Cartograph's.
 const MODULE_OURS: &str = "module.so: Cartograph\n";
 
 struct Preload<'a> {
@@ -31,9 +31,9 @@ struct Preload<'a> {
     own: PathBuf,
     /// Linked with the MPI.
     linked: String,
-    /// A module that is.
+    /// A module that is linked with the MPI.
     module: String,
-    /// Without MPI.
+    /// A program without MPI.
     steps: String,
     /// A tool that calls the next function of each name.
     tool: PathBuf,
@@ -99,7 +99,7 @@ impl Preload<'_> {
         false
     }
 
-    /// True if a process prints this, and Cartograph nothing.
+    /// True if a process prints this, and Cartograph prints nothing.
     fn prints(&mut self, preloaded: &[&Path], expected: &str, words: &[&str]) -> bool {
         self.runs(preloaded, &[], words) && self.session.out == expected && self.session.is_quiet()
     }
@@ -142,8 +142,10 @@ impl Preload<'_> {
         let (one, own) = (self.one.clone(), self.own.clone());
         let needed = self.needs(&one);
         let foreign = |name: &String| ["mpi", "gcc_s", "stdc"].iter().any(|of| name.contains(of));
-        self.session
-            .check("it needs libc and no MPI", !needed.is_empty() && !needed.iter().any(foreign));
+        self.session.check(
+            "the library needs libc and no MPI",
+            !needed.is_empty() && !needed.iter().any(foreign),
+        );
         let mut expected = self.names(&own);
         let more =
             ["dlclose", "MPI_Group_from_session_pset", "MPI_Session_finalize", "cartograph_plan"];
@@ -151,8 +153,7 @@ impl Preload<'_> {
         expected.sort();
         expected.dedup();
         let names = self.names(&one);
-        self.session
-            .check("it exports the host's names, and counts what is unloaded", names == expected);
+        self.session.check("the library exports the host's names, and dlclose", names == expected);
         Ok(())
     }
 
@@ -165,9 +166,9 @@ impl Preload<'_> {
         self.checks("linked with the program", &both, &[&linked, "self", "mpis"]);
         let expected = format!("{MODULE_OURS}{MODULE_OURS}mapped: 1 MPI, 2 of ours\n");
         let words = ["load", m, "call", m, "call", m, "mpis", "finish", m];
-        self.checks("late and private", &expected, &[&[&steps[..]], &words[..]].concat());
+        self.checks("a late private MPI", &expected, &[&[&steps[..]], &words[..]].concat());
         let words = [&steps[..], "global", m, "call", m, "finish", m];
-        self.checks("late and for everybody", MODULE_OURS, &words);
+        self.checks("a late global MPI", MODULE_OURS, &words);
         // A module without a dependency on MPI, loaded by one that has it.
         let outer = self.session.work("outer.so");
         let work = self.session.work("");
@@ -177,8 +178,8 @@ impl Preload<'_> {
         let made = self.session.finish(gcc.arg(&outer).arg(format!("-Wl,-rpath,{work}")));
         let o = word(&outer);
         let words = [&steps[..], "load", o, "call", o, "finish", o];
-        self.session.check("a module of a module", made);
-        self.checks("needed by another module", "outer.so: Cartograph\n", &words);
+        self.session.check("a module that needs another is compiled", made);
+        self.checks("a module that another module needs", "outer.so: Cartograph\n", &words);
         let expected = format!("{MODULE_OURS}closed: 0\n{MODULE_OURS}");
         let words = ["load", m, "call", m, "close", m, "load", m, "call", m, "finish", m];
         self.checks("unloaded and loaded again", &expected, &[&[&steps[..]], &words[..]].concat());
@@ -253,18 +254,18 @@ impl Preload<'_> {
         Ok(())
     }
 
-    /// Tools that use `RTLD_NEXT`, in front and behind.
+    /// Tools that use `RTLD_NEXT`, before and after Cartograph.
     fn tools(&mut self) {
         let (one, tool) = (self.one.clone(), self.tool.clone());
         let (linked, steps, m) = (self.linked.clone(), self.steps.clone(), self.module.clone());
         let words = [&linked[..], "self"];
         let right = self.prints(&[&tool, &one], &format!("{OURS}next: 3\n"), &words);
-        self.session.check("a tool in front", right);
+        self.session.check("a tool before Cartograph", right);
         let right = self.prints(&[&one, &tool], &format!("{OURS}next: 0\n"), &words);
-        self.session.check("a tool behind", right);
+        self.session.check("a tool after Cartograph", right);
         let words = [&steps[..], "load", &m, "call", &m, "finish", &m];
         let right = self.prints(&[&tool, &one], &format!("{MODULE_OURS}next: 3\n"), &words);
-        self.session.check("a tool, and MPI late and private", right);
+        self.session.check("a tool, with a late private MPI", right);
     }
 
     /// With several MPIs in one process, each caller has its own.

@@ -46,7 +46,7 @@ impl Preload<'_> {
         }
         self.wraps(&own, &open, &words);
 
-        // As a name in a library's table, that text is preceded by a zero. The symbol can no longer be found.
+        // In a library's table of names, a zero precedes that text. The symbol can no longer be found.
         let without = self.stand_in("without", MPI, &replaced(&bytes, b"\0PMPI_", b"\0QMPI_"))?;
         self.answers("it has no PMPI_ names", &one, &without, THEIRS, &words);
         let settings = [&without[..], "CARTOGRAPH_REPORT=1"];
@@ -56,10 +56,10 @@ impl Preload<'_> {
                 1,
                 "libmpi_abi.so.1 has no PMPI_ functions such as .*; using the MPI's own functions",
             );
-        self.session.check("it has no PMPI_ names, and a line says so", reported);
+        self.session.check("without PMPI_ names, a line gives the reason", reported);
         let quiet = self.runs(&[&one], &[&without[..], "CARTOGRAPH_REPORT=off"], &words)
             && self.says(0, ".");
-        self.session.check("it has no PMPI_ names, and no report is asked for", quiet);
+        self.session.check("without PMPI_ names and without a report, nothing is printed", quiet);
 
         let name = "libpmpi_abi.so";
         let split = self.stand_in(
@@ -127,6 +127,9 @@ impl Preload<'_> {
         let recorded = format!("CARTOGRAPH_RECORD={}", word(&folder));
         let ran = self.runs(&[&recorder], &[search, &recorded], words);
         let written = fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some());
-        self.session.check("it calls itself Open MPI: the recorder", ran && written);
+        self.session.check(
+            "the recorder works with an MPI that reports itself as Open MPI",
+            ran && written,
+        );
     }
 }

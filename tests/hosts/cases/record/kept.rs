@@ -57,7 +57,7 @@ impl Recorder<'_, '_> {
         let program = self.program.clone();
         let ran = self.again(2, &[&program]);
         let right = ran && self.session.is_quiet() && self.same(2);
-        self.session.check("an empty directory is taken", right);
+        self.session.check("an empty directory is used", right);
         // A link that is created while the program runs.
         let thesis = self.session.write("mine/thesis", "mine\n");
         let more = self.more.clone();
@@ -66,10 +66,7 @@ impl Recorder<'_, '_> {
         let line =
             "^cartograph: CARTOGRAPH_RECORD: .* cannot be written; the recording is incomplete: ";
         let told = self.session.said("cartograph") == 1 && self.session.said(line) == 1;
-        self.session.check(
-            "no link is followed to another file, and that is said once",
-            ran && kept && told,
-        );
+        self.session.check("links are not followed, which is reported once", ran && kept && told);
         // If nothing can be written, the program runs as without the recorder, and one process prints the reason.
         let file = self.session.write("file", "\n");
         self.traffic = file.join("x");
@@ -77,7 +74,7 @@ impl Recorder<'_, '_> {
         let ran = self.preloading(&[&library], 2, &[&program]);
         let line = "cartograph: CARTOGRAPH_RECORD: .* cannot be written";
         let right = ran && self.session.said(line) == 1 && self.sends();
-        self.session.check("where nothing can be written the program runs", right);
+        self.session.check("the program runs if nothing can be written", right);
         self.traffic = traffic;
         Ok(())
     }

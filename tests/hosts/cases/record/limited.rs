@@ -30,7 +30,7 @@ impl Recorder<'_, '_> {
         self.session.check("a recorder that costs too much stops itself", stopped && cut && fewer);
         // Before that, it counts only work.
         let right = parts.work(0).starts_with(&parts.sum(0));
-        self.session.check("sums are extended to the work that was counted after them", right);
+        self.session.check("sums are scaled to the work counted after them", right);
         // 52 ns of 300 us.
         for (keeps, keeps_calls) in [("calls", true), ("work", false)] {
             let sent = self.busy(keeps, &[&program, "1", "300"]);
@@ -49,11 +49,11 @@ impl Recorder<'_, '_> {
         self.busy("calls", &[word(&irregular)]);
         let cost = Parts::read(&self.traffic).captured(0, r#""complete":true,.*"cost":(\d+),"#);
         let right = cost.parse().is_ok_and(|cost: u64| cost < 20_000_000);
-        self.session.check("the end of calls without a pattern takes little", right);
+        self.session.check("the search for loops without a pattern takes little time", right);
         self.busy("work", &[&program, "1", "300"]);
         let small = fs::read_dir(&self.traffic).is_ok_and(|files| {
             files.flatten().all(|file| file.metadata().is_ok_and(|file| file.len() < 500))
         });
-        self.session.check("work is small", small);
+        self.session.check("recordings of work are small", small);
     }
 }

@@ -1,5 +1,5 @@
 //! Recordings contain what the program has sent, message by message: in C and Fortran, with threads, with tools on
-//! either side and Cartograph behind, and for jobs that do not complete. Existing files do not change.
+//! either side and Cartograph after them, and for jobs that do not complete. Existing files do not change.
 
 mod kept;
 mod limited;
@@ -136,7 +136,7 @@ impl Recorder<'_, '_> {
         let ran = self.session.run(2, &[], &[program]);
         let bare = std::mem::take(&mut self.session.out);
         let right = ran && self.recorded(2, &[program]) && self.session.out == bare;
-        self.session.check("attributes stay when messages are sent in their callbacks", right);
+        self.session.check("attributes are kept if their callbacks send messages", right);
     }
 
     fn check_counted(&mut self, what: &str, processes: u32, program: &str) {
@@ -176,7 +176,7 @@ impl Recorder<'_, '_> {
         let files = fs::read_dir(&self.traffic).into_iter().flatten().count();
         self.session.check("the processes of a node share a file", files == 1);
         let shown = self.shows("MPI_Cart_create: grid 5, periodic 1$");
-        self.session.check("cartograph show reads it", shown);
+        self.session.check("cartograph show reads the recording", shown);
 
         self.clear();
         let command = command();
@@ -186,7 +186,7 @@ impl Recorder<'_, '_> {
         let right = ran && self.session.is_quiet();
         let right = right && work(&again) == all && pattern(&again) == patterns;
         let right = right && self.lines("\"lines\":0}") == 5;
-        self.session.check("nothing but the work is recorded, and all of it", right);
+        self.session.check("exactly the work is recorded", right);
 
         self.clear();
         let ran = self.session.run(
@@ -196,7 +196,7 @@ impl Recorder<'_, '_> {
         );
         let address = r#""host":"[^"]*","address":\{"path":"s0.n0","pattern":"switch.node"\},"#;
         let right = ran && self.same(2) && Parts::read(&self.traffic).has(1, address);
-        self.session.check("the switches that Slurm tells of are noted", right);
+        self.session.check("Slurm's switches are recorded", right);
     }
 
     /// Only the time of each process is recorded.
@@ -235,16 +235,16 @@ impl Recorder<'_, '_> {
         }
         let waited = parts.captured(0, r#"^\{"waited":\{"on":1,"nanoseconds":([0-9]*)\}\}$"#);
         let right = waited.parse().is_ok_and(|nanoseconds: u64| nanoseconds > 250_000_000);
-        self.session.check("it is known who was waited for", right);
+        self.session.check("the awaited process is recorded", right);
         Ok(())
     }
 
     fn threads_and_children(&mut self) {
         let more = self.more.clone();
-        let ran = self.recorded(2, &[&more, "threads"]);
+        let ran = self.recorded(2, &[&more, "the messages of all threads are recorded"]);
         let none = self.session.out.lines().any(|line| line == "no threads");
         let right = ran && (none || self.same(2));
-        self.session.check("threads", right);
+        self.session.check("the messages of all threads are recorded", right);
         let fork = self.session.compile("fork", "c_tests/record/record_fork.c", &["-pthread"]);
         let ran = self.recorded(1, &[word(&fork)]);
         let ended = self.session.out.lines().any(|line| line == "all children ended");
@@ -263,18 +263,18 @@ impl Recorder<'_, '_> {
         let right = ran && self.session.is_quiet() && self.same(2);
         let right = right && self.lines("\"part\":[01],") == 4 && self.lines(COMPLETE) == 2;
         let right = right && self.shows("^sent to others: 212 messages, 212 B$");
-        self.session.check("parts on the way have what came since the last", right);
+        self.session.check("each part has the counts since the last one", right);
         // The launcher reports that processes were killed.
         let ended = self.preloading(&hurried, 2, &[&more, "killed"]);
         let right = !ended && self.same(2) && self.lines(COMPLETE) == 0;
-        self.session.check("a job that is killed leaves what it had", right);
+        self.session.check("a killed job leaves its earlier parts", right);
         // A launcher may kill one process as soon as another has ended in this way: then the run is repeated.
         let right = (0..5).any(|_| {
             self.recorded(2, &[&more, "exit"]);
             self.same(2)
         });
         let right = right && self.lines(COMPLETE) == 0;
-        self.session.check("a job that ends without MPI_Finalize leaves all", right);
+        self.session.check("a job without MPI_Finalize is recorded completely", right);
     }
 
     fn fortran(&mut self) {

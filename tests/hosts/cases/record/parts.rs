@@ -84,7 +84,7 @@ impl Parts {
         self.captured(rank, r#"^\{"process":.*,"pattern":(-?\d+),"#)
     }
 
-    /// The sum of its messages, as it is in its work.
+    /// The sum of its messages, in the form of its work.
     pub(super) fn sum(&self, rank: u32) -> String {
         let number = Regex::new(r#""messages":(\d+),"bytes":(\d+)"#).expect("a pattern");
         let [mut messages, mut bytes] = [0; 2];

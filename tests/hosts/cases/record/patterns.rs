@@ -30,6 +30,6 @@ impl Recorder<'_, '_> {
         let differs = first.zip(turned).is_some_and(|(first, turned)| {
             first.iter().zip(&turned).all(|(one, other)| one[0] == other[0] && one[1] != other[1])
         });
-        self.session.check("a turned mesh does as much work with another pattern", differs);
+        self.session.check("a turned mesh has equal work and another pattern", differs);
     }
 }

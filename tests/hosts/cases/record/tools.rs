@@ -1,5 +1,5 @@
 //! The recorder together with other wrappers: tools on either side, each of which sees each of its calls once, and
-//! Cartograph behind.
+//! Cartograph after them.
 
 use super::Recorder;
 use crate::testlist::top;
