@@ -43,8 +43,8 @@ impl Sides {
     }
 }
 
-/// The rules. Where Cartograph keeps ranks, the later rules map for weights that equal the sides, and limit how much
-/// dimensions may differ from these.
+/// The rules. Where Cartograph keeps ranks, the later rules accept a mapping that loses nothing for weights equal to the
+/// sides of the grid, nor if some of these weights are larger by the given factor.
 const RULES: [(&str, Option<i64>); 4] = [
     ("as Cartograph", None),
     ("also weights as dims, within 5", Some(5)),

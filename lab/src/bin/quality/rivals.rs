@@ -73,7 +73,7 @@ impl Rivals {
 
 impl Drop for Rivals {
     fn drop(&mut self) {
-        // The process waits for requests, and ends at the latest when its input is closed here.
+        // The process waits for requests until it is killed here.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

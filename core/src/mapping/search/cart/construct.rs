@@ -80,7 +80,7 @@ const CONSTRUCTIONS: i64 = 3;
 /// Below this many steps per cell, no construction is attempted.
 const LEAST: i64 = 4;
 
-/// The number of constructions that are made whatever they cost: one below this many steps per cell, otherwise four.
+/// Below this many steps per cell, one construction is made whatever it costs, otherwise four.
 const FEW: i64 = 15;
 
 /// The total may be larger by this factor if the busiest node has fewer edges, since that determines the time of an
