@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The faults of a header that is compiled by itself. MPI functions that mini does not declare are no faults.
+/// The faults of a header that is compiled by itself. MPI functions that mini does not declare are not faults.
 fn faults(header: &Path) -> Vec<String> {
     let output = Command::new("cc")
         .args(["-std=gnu11", "-fsyntax-only", "-Wno-pragma-once-outside-header", "-Ic_tests/mini"])

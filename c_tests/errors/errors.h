@@ -260,7 +260,7 @@ static void print_outcome(void)
     free(all);
 }
 
-/* Checks the outcome of a case. Returns 0, which ends its loop. */
+/* Checks the outcome of a case. Returns 0, which ends the loop of the case. */
 static int case_ends(void)
 {
     char message[MPI_MAX_ERROR_STRING + 1] = "";

@@ -1,2 +1,2 @@
-/* Likewise under CARTOGRAPH_PAIRING=host, where the pairing of the host is no difference. */
+/* Likewise under CARTOGRAPH_PAIRING=host, where the pairing of the host does not count as a difference. */
 #include "neighbor_host.c"

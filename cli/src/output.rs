@@ -186,7 +186,7 @@ impl Progress {
         Self(line)
     }
 
-    /// Announces a run; if stderr is no terminal, with one line per run.
+    /// Announces a run, on one line per run if stderr is not a terminal.
     pub(crate) fn of_run(what: &str) -> Self {
         if !io::stderr().is_terminal() {
             say(what);

@@ -1,4 +1,4 @@
-//! Graphs that every process knows whole: `MPI_Graph_*` and `MPI_Graphdims_get`.
+//! Graphs that every process knows completely: `MPI_Graph_*` and `MPI_Graphdims_get`.
 
 use std::ffi::c_int;
 

@@ -125,7 +125,7 @@ fn no_crate_includes_sources_of_another() {
     assert!(old.is_empty(), "SHARED need not name these any more: {old:#?}");
 }
 
-/// Cargo would compile a crate twice for one library, even if its default is no feature at all.
+/// Cargo would compile a crate twice for one library, even if its default is to have no features.
 #[test]
 fn no_crate_turns_off_the_default_features_of_another() {
     for (folder, _) in EDGES {

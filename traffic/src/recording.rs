@@ -292,7 +292,7 @@ mod tests {
         let half = &lines[2][..9];
         for cut in [lines[0].to_owned(), lines[..2].join("\n"), lines[..2].join("\n") + "\n" + half]
         {
-            // Truncated by a full disk, and then written again, perhaps after another process's.
+            // A full disk truncated the part, which was then written again, perhaps after another process's part.
             for again in [format!("{cut}\n\n{whole}{other}"), format!("{cut}\n\n{other}{whole}")] {
                 let recording = Recording::read([&again[..]]).unwrap();
                 assert_eq!((recording.cut_short, recording.missing()), (1, 0), "{again}");

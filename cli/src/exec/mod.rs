@@ -179,7 +179,7 @@ fn own_program(arguments: &Arguments, rank: Option<usize>) -> Result<&[OsString]
     })
 }
 
-/// The file of the first of these words, which is no launcher.
+/// The file of the first of these words, which is not a launcher.
 fn first(words: &[OsString], report: Option<&Path>) -> Result<PathBuf> {
     let word = words[0].to_string_lossy();
     if let Some(launcher) = launcher::named(&word).next() {

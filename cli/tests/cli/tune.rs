@@ -186,7 +186,7 @@ fn tune_claims_only_measured_times() {
     let text = bench.tune(0, "", "if [ \"$RANKS\" ]; then echo took 3; else echo took 2; fi");
     has(&text, "dropped: much slower than the best variant");
     has(&text, "no variant is faster than the default order");
-    // Different output is no gain.
+    // A variant with different output does not count as a gain.
     let text = bench.tune(
         0,
         "",

@@ -36,7 +36,7 @@ pub(super) struct Agreement {
 pub struct Collectives {
     /// True if they are the host's own: if some process wants it and all allow it.
     pub host_graph: bool,
-    /// The [pairing](Advisor::pairing) of blocks: the greatest number of all processes that know theirs.
+    /// The [pairing](Advisor::pairing) of blocks: the greatest number among processes that know theirs.
     pub pairing: i32,
 }
 

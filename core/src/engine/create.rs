@@ -115,7 +115,7 @@ pub fn cart_create<C: Comm>(
 ///
 /// # Errors
 ///
-/// As [`cart_create`].
+/// Like [`cart_create`].
 pub fn graph_create<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,
@@ -171,7 +171,7 @@ pub fn graph_create<C: Comm>(
 ///
 /// # Errors
 ///
-/// As [`cart_create`].
+/// Like [`cart_create`].
 pub fn cart_sub<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,

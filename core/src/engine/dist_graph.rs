@@ -110,7 +110,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
 ///
 /// # Errors
 ///
-/// As [`dist_graph_create_adjacent`].
+/// Like [`dist_graph_create_adjacent`].
 pub fn dist_graph_create<C: Comm>(
     comm: &C,
     advisor: &impl Advisor<C>,

@@ -10,7 +10,7 @@ use crate::mapping::Scramble;
 pub enum Reorder {
     /// None.
     Off,
-    /// As [`On`](Self::On), but only in programs that are known to follow their new ranks; others keep all ranks.
+    /// Like [`On`](Self::On), but only in programs that are known to follow their new ranks; others keep all ranks.
     #[default]
     Known,
     /// Grids and graphs if the program passes `reorder = 1`; distributed graphs only if the info allows it as well:

@@ -44,7 +44,7 @@ pub enum ReportedAddress {
 }
 
 impl Address {
-    /// The address of a node in groups of these kinds and names, the outermost first. An empty name is no group: the
+    /// The address of a node in groups of these kinds and names, the outermost first. An empty name is not a group: the
     /// node is then grouped only with those that share the next group inward.
     pub fn new(groups: &[(LevelKind, &str)], node: &str) -> Self {
         let mut whole = 0;

@@ -1,4 +1,4 @@
-//! Graphs that every process knows whole: MPI 4.1, 8.5.3 and 8.5.5.
+//! Graphs that every process knows completely: MPI 4.1, 8.5.3 and 8.5.5.
 
 use std::mem;
 

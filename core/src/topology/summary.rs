@@ -20,7 +20,7 @@ pub enum TopologySummary {
         #[serde(default)]
         weights: Option<Vec<i64>>,
     },
-    /// A graph that every process passed whole.
+    /// A graph that every process passed completely.
     Graph {
         /// The number of nodes.
         nnodes: i32,

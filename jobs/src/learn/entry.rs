@@ -53,7 +53,7 @@ pub struct Entry {
     /// The numbers of the builds and of the paths that the program had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) origins: Vec<u64>,
-    /// The numbers of arguments that name files that jobs write: these are no inputs.
+    /// The numbers of arguments that name files that jobs write: these are not inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<u64>,
     /// The last runs, oldest first.
@@ -101,7 +101,8 @@ pub struct Past {
     /// unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ended: u64,
-    /// True if this was the kind's first run. It is no evidence, since the first run with an input is often slower.
+    /// True if this was the kind's first run. It does not count as evidence, since the first run with an input is often
+    /// slower.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_first: bool,
 }

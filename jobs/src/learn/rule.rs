@@ -73,7 +73,7 @@ impl Rule {
     pub fn of(recording: &Recording) -> Option<Self> {
         let Recording { size, edges, topologies, .. } = recording;
         let edges: Vec<&Edge> = edges.iter().filter(|edge| edge.from != edge.to).collect();
-        // If most ranks exchange bytes with most others, a grid is no explanation.
+        // If most ranks exchange bytes with most others, a grid explains nothing.
         let pairs = u64::from(*size) * u64::from(size.saturating_sub(1));
         if edges.is_empty() || 2 * edges.len() as u64 > pairs {
             return None;

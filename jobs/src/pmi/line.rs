@@ -26,7 +26,7 @@ pub enum Part {
     },
     /// The message is incomplete.
     Incomplete,
-    /// Bytes that are no message.
+    /// Bytes that are not a message.
     Other,
 }
 

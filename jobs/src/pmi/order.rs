@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn pretended_nodes_are_for_one_node() {
+    fn pretended_nodes_require_a_single_node() {
         let order = Order { pretends: true, ..order(&[0, 2, 1, 3], &[0, 1, 0, 1]) };
         assert_eq!(Order::parse(&order.text()), Some(order.clone()));
         assert!(!order.is_for(&Mapping::new(vec![0, 0, 1, 1])));

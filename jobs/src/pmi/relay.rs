@@ -22,11 +22,11 @@ pub struct Relay {
     old_ranks: Vec<u32>,
     /// True if the mapping of the new ranks is too long for the program, which then compares the names of hosts.
     withholds_mapping: bool,
-    /// Bytes from the program and from the launcher that are no whole message yet.
+    /// Bytes from the program and from the launcher that are not a whole message yet.
     received: [Vec<u8>; 2],
     /// Bytes for the program and for the launcher.
     unsent: [Vec<u8>; 2],
-    /// True for an end whose bytes are no messages: they are passed on as they come.
+    /// True for an end whose bytes are not messages: they are passed on as they come.
     is_opaque: [bool; 2],
     /// True within a request of several lines.
     is_in_request: bool,
@@ -253,7 +253,7 @@ const fn other(end: End) -> End {
     }
 }
 
-/// A list of ranks and ranges, as in `0,2-4`, with other ranks; `None` if it is no such list.
+/// A list of ranks and ranges, as in `0,2-4`, with other ranks; `None` if it is not such a list.
 fn ranks(list: &str, other: &impl Fn(u32) -> Option<u32>) -> Option<String> {
     let mut all = Vec::new();
     for word in list.split(',') {

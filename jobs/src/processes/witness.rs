@@ -1,4 +1,4 @@
-//! Tells whether a signal was sent to the whole process group, so that the launcher got it as well.
+//! Determines whether a signal was sent to the whole process group, so that the launcher got it as well.
 
 use std::fs;
 use std::io;

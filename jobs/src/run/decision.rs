@@ -240,7 +240,7 @@ fn predicted(no_trial: bool, job: &Nodes, lesson: &mut Lesson) -> Option<(Arm, M
     choice::predict(no_trial, &known, &job.machine, lesson)
 }
 
-/// A number for a program with its inputs; files that its jobs write are no inputs.
+/// A number for a program with its inputs; files that its jobs write are not inputs.
 fn program_number(lesson: &Lesson, entry: Option<&Entry>) -> String {
     let outputs = entry.map_or(&[][..], |entry| &entry.outputs);
     let numbers = [lesson.key.build, lesson.key.mpi, lesson.inputs.digest(outputs)];

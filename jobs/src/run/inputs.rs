@@ -136,7 +136,7 @@ fn of_metadata(file: &Metadata) -> u64 {
     digest(&numbers.map(u64::to_le_bytes).concat())
 }
 
-/// A number for the rest of the file on stdin, which stays to be read; `None` if that is no regular file.
+/// A number for the rest of the file on stdin, which stays to be read; `None` if that is not a regular file.
 fn of_stdin(stdin: &impl AsFd) -> Option<u64> {
     let mut file = File::from(stdin.as_fd().try_clone_to_owned().ok()?);
     let found = file.metadata().ok().filter(Metadata::is_file)?;

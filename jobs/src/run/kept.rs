@@ -34,7 +34,7 @@ const PLACING: [&str; 14] = [
     "MV2_",
 ];
 
-/// A larger file is no host file.
+/// A larger file is not a host file.
 const LONGEST: u64 = 1 << 20;
 
 /// A program that no placement helps, or that cannot be placed or recorded, is examined again in one of this many jobs.

@@ -82,7 +82,7 @@ pub(super) fn numbered(name: &str, counts: &[usize]) -> String {
     counts.iter().fold(name.to_owned(), |name, count| format!("{name}:{count}"))
 }
 
-/// A number for the path of a word, or for the word if it is no file.
+/// A number for the path of a word, or for the word if it is not a file.
 fn place(word: &OsStr) -> u64 {
     let path = find_program(word).unwrap_or_else(|_| word.into());
     digest(fs::canonicalize(&path).unwrap_or(path).as_os_str().as_encoded_bytes())

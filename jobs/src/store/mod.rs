@@ -249,7 +249,7 @@ impl Store {
         fs::read_to_string(self.directory.join(name)).ok()
     }
 
-    /// Writes a file that jobs can do without whole, but does not wait for the disk.
+    /// Writes a complete file that jobs can do without, and does not wait for the disk.
     pub(crate) fn note(&self, name: &str, text: &str) -> io::Result<()> {
         let place = self.directory.join(name);
         temporary(place.parent().unwrap_or(&self.directory), text)?.persist(&place)?;

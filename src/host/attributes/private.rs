@@ -112,7 +112,7 @@ impl Private {
         self.number + self.most * pairing
     }
 
-    /// Leaves it to the host for good.
+    /// Leaves it to the host, and never frees it.
     pub(in crate::host) fn abandon(self) {
         mem::forget(self.shared);
     }

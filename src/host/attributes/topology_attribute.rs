@@ -289,7 +289,7 @@ unsafe extern "C" fn delete(
     let attached = unsafe { Box::from_raw(value.cast::<TopologyAttribute>()) };
     attached.uncache(comm);
     lifetime::count_down();
-    // All processes free the communicator, so all free the private ones. If the host fails to free one, that is no
+    // All processes free the communicator, so all free the private ones. If the host fails to free one, that is not a
     // fault of this call: after an error it would keep the attribute, whose value is gone.
     drop(attached.discard());
     sys::CG_SUCCESS

@@ -24,8 +24,8 @@ use crate::machine::{Machine, Runs};
 /// The [`Runs`] of a communicator other than `MPI_COMM_WORLD`.
 static LAYOUT: Key = Key::new(no_copy, drop_arc::<Runs>);
 
-/// Those of `MPI_COMM_WORLD`. They are no attribute: a constructor on any communicator may find them, in a callback of the
-/// program or on another thread, while the host iterates over the world's attributes.
+/// Those of `MPI_COMM_WORLD`. They are not an attribute: a constructor on any communicator may find them, in a callback
+/// of the program or on another thread, while the host iterates over the world's attributes.
 static OF_WORLD: OnceLock<Arc<Runs>> = OnceLock::new();
 
 /// The place of a communicator's layout outside its attributes. SMPI may have several worlds in one process.

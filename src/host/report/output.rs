@@ -96,8 +96,8 @@ impl Output {
     }
 }
 
-/// Writes a report once, whole; to a file only if that does not exist, since another process may have written it, of
-/// another world of this job.
+/// Writes a complete report once; to a file only if it does not exist, since a process of another world of this job may
+/// have written it.
 pub(super) fn write_all(target: &Target, report: &Report) {
     if let Target::Site(path, _) = target {
         let _ = write_new(path, &(report.short_json(SITE_BYTES) + "\n"));

@@ -143,7 +143,7 @@ fn elsewhere(s: &mut Session<'_>) {
 /// The comparison and its differences, which do not depend on the host.
 fn compared(s: &mut Session<'_>) -> Result<(), String> {
     compile(s, &["old_data", "not_asked", "table", "grid_of_grid", "two", "file"]);
-    // A table of times, whose rows come and go, is no difference.
+    // A table of times, whose rows come and go, does not count as a difference.
     let aside = r#"the order of lines, data that differs from run to run: "stdout: routine_"#;
     tries(s, 0, "", &["table"], &[aside]);
     tries(s, 1, "", &["table", "wrong"], &["sum "]);

@@ -25,7 +25,7 @@ fn every_form_of_an_address_is_read() {
     let tree = ["s0.s4.s8.tux1", "s0.s4.s9.tux2", "s0.s5.s8.tux3", "s0.s5.s8.tux4"];
     let machine = slurm_of(&tree, "switch.switch.switch.node").unwrap();
     assert_eq!(machine.names(), ["switches 2", "switches 1", "nodes"]);
-    // A single switch for all is no level; s8 below s5 differs from s8 below s4.
+    // A single switch for all is not a level; s8 below s5 differs from s8 below s4.
     assert_eq!(groups(&machine), [[0, 0, 1, 1], [0, 1, 2, 2]]);
     let machine = slurm_of(&["b8.tux1", "b9.tux2", "b8.tux3"], "block.node").unwrap();
     assert_eq!(

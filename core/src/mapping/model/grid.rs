@@ -22,7 +22,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with any stencil. A vector that leads beyond the end of a nonperiodic dimension is no edge.
+    /// A grid with any stencil. A vector that leads beyond the end of a nonperiodic dimension is not an edge.
     pub fn new(dims: Vec<usize>, periodic: Vec<bool>, stencil: Vec<Offset>) -> Self {
         assert_eq!(dims.len(), periodic.len());
         assert!(stencil.iter().all(|offset| offset.by.len() == dims.len()));

@@ -34,7 +34,7 @@ pub(in crate::mapping) struct DistanceModel {
 pub(in crate::mapping) struct TreeCost {
     /// The edges at each level, the outermost first and the nodes last.
     pub(in crate::mapping) levels: Vec<Cost>,
-    /// The load of a torus: the edges, each times its hops, and those over the busiest link.
+    /// The load of a torus: the weight of all edges, each times its hops, and the load of the busiest link.
     pub(in crate::mapping) links: Cost,
     /// The time of an exchange, in [`UNIT`]s; 0 without levels above the nodes and coordinates.
     pub(in crate::mapping) time: i128,

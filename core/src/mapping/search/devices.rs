@@ -78,9 +78,9 @@ impl Counts {
         Some(node)
     }
 
-    /// The nodes of vertices such that there are these numbers of them: the wanted ones, as far as possible, and
-    /// otherwise those to which a vertex has most edges. Vertex 0 stays on its own node, which swaps its vertices with
-    /// the wanted one.
+    /// Assigns vertices to nodes so that each node gets its required numbers of vertices: each vertex gets its wanted
+    /// node if possible, and otherwise the node to which it has most edges. Vertex 0 stays on its own node, which swaps
+    /// its vertices with the wanted one.
     fn fill(&self, graph: &impl Adjacency, own: &[u32], wanted: &[u32]) -> Vec<u32> {
         let mut left = Self { devices: self.devices, counts: self.counts.clone() };
         let (first, other) = (own[0], wanted[0]);

@@ -88,7 +88,7 @@ fn predicted_of(others: &[Entry], predicted: f64) -> usize {
 }
 
 #[test]
-fn one_placement_at_a_time_is_uncompared_among_all_numbers_of_processes() {
+fn only_one_placement_at_a_time_is_uncompared_across_numbers_of_processes() {
     let mut known = entry(&[4, 4], 5);
     known.add(Past { is_first: true, ended: 1, ..run("", 10.0) });
     assert_eq!(first_of(&[known.clone()]), 1);
@@ -116,7 +116,7 @@ fn placements_that_were_slower_with_several_numbers_of_processes_are_not_tried_w
 #[test]
 fn the_cost_of_placements_counts_for_all_numbers_of_processes() {
     let known = entry(&[4, 4], 5);
-    // Jobs with another input, whose times are no experience.
+    // Jobs with another input, whose times do not count as experience.
     let mut other = entry(&[8, 8], 6);
     for ended in 1..8 {
         let seconds = if ended == 2 { 20.0 } else { 10.0 };

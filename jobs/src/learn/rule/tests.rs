@@ -52,7 +52,7 @@ fn grid(function: &str, dims: &[u32]) -> Topology {
 }
 
 #[test]
-fn grids_are_found_in_their_messages() {
+fn grids_are_found_from_their_messages() {
     for (dims, periodic) in [
         ([4, 3, 2], [false; 3]),
         ([3, 3, 3], [true; 3]),
@@ -69,7 +69,7 @@ fn grids_are_found_in_their_messages() {
         Rule::of(&ring).unwrap().to_string(),
         "a grid of 24, periodic in dimension 0, with 1 neighbor (100 % of the bytes)"
     );
-    // Small messages to one rank are no part of it.
+    // Small messages to one rank are not part of it.
     let mut other = halo(&[4, 4, 2], &[false; 3], [40, 60, 80]);
     let gathered =
         (1..32).map(|from| Edge { from, to: 0, count: Count { messages: 1, bytes: 64 } });

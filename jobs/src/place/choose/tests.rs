@@ -38,7 +38,7 @@ fn measured_orders_come_first() {
     }
     // A placement that was measured to be slower comes after one that was not measured.
     assert_eq!(best(&entry), ["third", "second"]);
-    // An order on the nodes of a placement that is slower is no trial, nor one that was slower itself.
+    // An order on the nodes of a placement that is slower is not tried, nor is one that was slower itself.
     let with = |order: &str| {
         let ordered =
             Arm { slots: vec![1, 0, 0, 1], ..arm(&format!("{order}, NUMA domains"), 1.0) };

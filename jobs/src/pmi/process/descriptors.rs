@@ -33,8 +33,8 @@ pub(super) fn number(socket: &UnixStream) -> RawFd {
     socket.as_raw_fd()
 }
 
-/// Runs `body` in another process. It is no child of this one, since a program may wait for all its children, and keeps
-/// only the descriptors in `kept`, so that pipes and terminals of the program close with the program.
+/// Runs `body` in another process. It is not a child of this one, since a program may wait for all its children, and
+/// keeps only the descriptors in `kept`, so that pipes and terminals of the program close with the program.
 pub(super) fn beside(kept: &[RawFd], body: impl FnOnce()) -> io::Result<()> {
     // SAFETY: this process has one thread, so the child may do anything.
     if let ForkResult::Parent { child } = unsafe { fork() }? {

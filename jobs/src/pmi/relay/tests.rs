@@ -69,7 +69,7 @@ fn other_bytes_are_passed_on_unchanged() {
         let (program, launcher) = passed(&mut relay, End::Launcher, text);
         assert_eq!((&*program, &*launcher), (text, ""));
     }
-    // A message in two parts, and bytes that are no message.
+    // A message in two parts, and bytes that are not a message.
     assert_eq!(passed(&mut relay, End::Program, "cmd=bar").1, "");
     assert_eq!(passed(&mut relay, End::Program, "rier_in\n123x56").1, "cmd=barrier_in\n123x56");
     assert_eq!(passed(&mut relay, End::Program, "cmd=").1, "cmd=");

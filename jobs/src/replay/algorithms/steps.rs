@@ -138,7 +138,8 @@ fn member(number: u32, left: u32) -> u32 {
 }
 
 /// Exchanges between members whose numbers differ by powers of two, with the bytes for each. If the number of members
-/// is no power of two, some take part through a neighbor: they send it this many bytes before, and get this many after.
+/// is not a power of two, some take part through a neighbor: they send it this many bytes before, and get this many
+/// after.
 fn between_powers(
     count: u32,
     exchanges: impl IntoIterator<Item = (u32, u64)>,
@@ -165,7 +166,7 @@ pub(super) fn recursive_doubling(count: u32, bytes: u64) -> Vec<Step> {
     between_powers(count, exchanges, [Some(bytes); 2])
 }
 
-/// Recursive doubling of an allgather, or Bruck's algorithm if the number of members is no power of two.
+/// Recursive doubling of an allgather, or Bruck's algorithm if the number of members is not a power of two.
 pub(super) fn allgather_by_doubling(count: u32, bytes: u64) -> Vec<Step> {
     if !count.is_power_of_two() {
         return bruck(count, |part| times(bytes, part));
