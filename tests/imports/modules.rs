@@ -83,7 +83,7 @@ impl Crate {
         self.imports.entry(module.to_vec()).or_default().extend(imports);
     }
 
-    /// The module that defines what is imported, through all re-exports; `None` if another crate does.
+    /// The module that defines an import, found through all re-exports; `None` if another crate defines it.
     fn module_of(&self, import: &Import) -> Option<Name> {
         let (mut import, mut at) = (import.clone(), 0);
         // There are no more steps than exports: a chain that continues after that is a cycle.

@@ -193,7 +193,7 @@ impl Cart {
     /// processes along dimension `direction`. `None` is `MPI_PROC_NULL`, beyond the end of a dimension that is
     /// not periodic.
     ///
-    /// A `disp` of 0 is the process itself, twice.
+    /// A `disp` of 0 gives the process itself, twice.
     ///
     /// # Errors
     ///

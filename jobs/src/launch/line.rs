@@ -17,7 +17,7 @@ pub struct Given {
     pub letters: String,
     /// The name in the table, without dashes; `None` for an argument that is not in the table.
     pub name: Option<&'static str>,
-    /// The value; of a parameter its own, and of other pairs the first.
+    /// The value; for a parameter, its own value, and for other pairs, the first value.
     pub value: Option<String>,
     /// The effect on where ranks run.
     pub role: Role,

@@ -118,11 +118,11 @@ pub enum Host {
     /// MPICH and MPIs derived from it: most collectives run inside nodes, and between one process of each node.
     #[default]
     Mpich,
-    /// Open MPI up to 4: its component `tuned` knows no nodes.
+    /// Open MPI up to 4: its component `tuned` ignores nodes.
     OpenMpi4,
     /// Open MPI 5: its component `han` runs most collectives inside nodes and between them, the others are as in 4.
     OpenMpi5,
-    /// SimGrid's SMPI: MPICH's algorithms, which know no nodes there.
+    /// SimGrid's SMPI: MPICH's algorithms, which ignore nodes there.
     Smpi,
 }
 

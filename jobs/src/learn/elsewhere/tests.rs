@@ -36,7 +36,7 @@ fn run(order: &str, seconds: f64) -> Past {
 }
 
 #[test]
-fn runs_of_others_are_experience_and_prove_nothing() {
+fn runs_of_others_count_as_experience_but_prove_nothing() {
     let mut own = entry(&[4, 4], 5);
     for _ in 0..6 {
         own.add(run("blocks", 5.0));

@@ -36,7 +36,7 @@ fn other_nodes_show_the_accuracy_of_forecasts() {
 }
 
 #[test]
-fn first_runs_are_no_evidence() {
+fn first_runs_are_not_evidence() {
     let mut entry = entry();
     entry.add(Past { is_first: true, ..run("", 1, 30.0) });
     entry.add(run("blocks", 1, 8.0));
