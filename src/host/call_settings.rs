@@ -16,7 +16,7 @@ pub(crate) fn call_settings(function: Function) -> CallSettings {
 }
 
 /// The settings for a constructor with an info object, where four keys are ours: `cartograph_reorder` is `true` or
-/// `false`, `cartograph_objective` `time`, `sum` or `max`, `cartograph_reorder_seconds` a number,
+/// `false`, `cartograph_objective` a name in [`Objective::NAMED`], `cartograph_reorder_seconds` a number,
 /// `cartograph_level_weights` as in `CARTOGRAPH_LEVEL_WEIGHTS`. Other keys, and other values, are ignored, as the
 /// standard requires.
 pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> CallSettings {
@@ -27,11 +27,9 @@ pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> Cal
         _ => None,
     };
     let options = &mut settings.options;
-    match of_info(info, c"cartograph_objective").as_deref() {
-        Some("time") => options.objective = Objective::Time,
-        Some("sum") => options.objective = Objective::Sum,
-        Some("max") => options.objective = Objective::Max,
-        _ => {}
+    let objective = of_info(info, c"cartograph_objective");
+    if let Some(objective) = objective.and_then(|name| Objective::named(&name)) {
+        options.objective = objective;
     }
     let distances = of_info(info, c"cartograph_level_weights");
     if let Some(distances) = distances.and_then(|text| LEVEL_WEIGHTS.parse(&text).ok()) {

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use cartograph_core::mapping::Objective;
 use cartograph_jobs::predict::parse_network;
 use cartograph_jobs::replay::Link;
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::help::{self, Known};
 
@@ -49,8 +50,8 @@ pub(crate) struct Arguments {
     /// The objective to minimize. time: the time of an exchange over the busiest link or, if neither switches nor
     /// coordinates are known, all edges between nodes, of which up to 1 % more are accepted for fewer edges of a grid's
     /// busiest node; sum: all edges between nodes; max: the edges of the busiest node, then all edges between nodes
-    #[arg(long, default_value = "time")]
-    pub(super) objective: Figures,
+    #[arg(long, default_value = "time", value_parser = objectives())]
+    pub(super) objective: Objective,
     /// With --traffic: the latency and bandwidth between nodes, such as 1.5us,100Gbit; default: fitted to the
     /// recorded run
     #[arg(long, value_name = "LATENCY,BITS", requires = "traffic", value_parser = parse_network)]
@@ -80,9 +81,8 @@ pub(crate) struct Arguments {
 /// The launchers that completions know for `--rankfile`.
 const LAUNCHERS: Known = Known { words: &["openmpi", "slurm", "cray", "flux"], check: help::any };
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum Figures {
-    Time,
-    Sum,
-    Max,
+/// The names of objectives.
+fn objectives() -> impl TypedValueParser<Value = Objective> {
+    let names = PossibleValuesParser::new(Objective::NAMED.map(|(name, _)| name));
+    names.try_map(|name| Objective::named(&name).ok_or(name))
 }

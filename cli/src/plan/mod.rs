@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cartograph_core::launcher::Format;
-use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_graph, plan_grid};
+use cartograph_core::mapping::{Distances, Options, Stop, plan_graph, plan_grid};
 use cartograph_jobs::predict::{Forecast, MOST_CALLS, fewest_bytes};
 use cartograph_jobs::processes::signals;
 use cartograph_jobs::traffic;
@@ -20,7 +20,6 @@ use cartograph_jobs::traffic;
 use crate::output::{self, Cause, Failure, Progress, Result};
 use answer::Solved;
 pub(crate) use arguments::Arguments;
-use arguments::Figures;
 use problem::Problem;
 
 /// True if a text is an output of `--json`.
@@ -121,11 +120,6 @@ fn rank_file(
 fn solve(arguments: &Arguments) -> Result<Solved> {
     let problem = problem::read(arguments)?;
     let (machine, names) = nodes::machine_of(arguments, &problem)?;
-    let objective = match arguments.objective {
-        Figures::Time => Objective::Time,
-        Figures::Sum => Objective::Sum,
-        Figures::Max => Objective::Max,
-    };
     let seconds = arguments.seconds;
     if seconds.is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite())) {
         return Err(Failure::usage("--seconds must be a non-negative number"));
@@ -141,7 +135,7 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         ));
     }
     let stop = stop_when_interrupted();
-    let options = Options::default().with_objective(objective).with_seconds(seconds);
+    let options = Options::default().with_objective(arguments.objective).with_seconds(seconds);
     let recorded = || match &problem {
         Problem::Traffic(recorded) => traffic::limit(&recorded.recording),
         _ => 0,

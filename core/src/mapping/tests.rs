@@ -260,7 +260,7 @@ fn on_machines<G: Clone + std::fmt::Debug>(
 
 prop_compose! {
     fn options(most: f64)(
-        objective in prop::sample::select(vec![Objective::Time, Objective::Sum, Objective::Max]),
+        objective in prop::sample::select(&Objective::NAMED).prop_map(|(_, objective)| objective),
         distances in prop::sample::select(vec!["1", "1,10,100", "1,1,5,5", "3,1000000"]),
         seconds in prop::sample::select(vec![0.0, 2e-4, most]),
     ) -> Options {

@@ -105,7 +105,7 @@ fn any_machine(u: &mut Unstructured, vertices: usize) -> Result<Machine> {
 }
 
 fn any_options(u: &mut Unstructured) -> Result<Options> {
-    let objective = *u.choose(&[Objective::Time, Objective::Sum, Objective::Max])?;
+    let (_, objective) = *u.choose(&Objective::NAMED)?;
     let seconds = *u.choose(&[0.0, 1e-6, 1e-5, 5e-5, 2e-4])?;
     let mut scramble = None;
     if u.ratio(1, 16)? {

@@ -306,7 +306,7 @@ mod inside_nodes {
             sides in prop::collection::vec(1..7usize, 1..4),
             periodic in prop::collection::vec(any::<bool>(), 3),
             weights in prop::option::of(prop::collection::vec(1..20i64, 3)),
-            objective in prop_oneof![Just(Objective::Sum), Just(Objective::Max), Just(Objective::Time)],
+            objective in prop::sample::select(&Objective::NAMED).prop_map(|(_, objective)| objective),
         ) {
             let mut sides = sides;
             while sides.iter().product::<usize>() > machine.ranks() {

@@ -1,4 +1,5 @@
-//! The objectives of a search. [`Objective::rules`] is the only place that distinguishes them.
+//! The objectives of a search. [`Objective::rules`] is the only place that distinguishes them, and [`Rules::order`] the only
+//! one that puts figures in order.
 
 use super::cost::Cost;
 
@@ -17,13 +18,30 @@ pub enum Objective {
 
 /// The differences between objectives.
 pub(in crate::mapping) struct Rules {
-    /// True if the busiest node counts before the sum; then nodes have no limit.
+    /// True if the busiest node counts before the sum; then nodes have no limit, and a sum at its bound ends no search.
     pub(in crate::mapping) busiest_first: bool,
     /// True if the time of an exchange counts before both.
     pub(in crate::mapping) by_time: bool,
 }
 
+impl Rules {
+    /// The sum and the figure of the busiest node in the order in which they are compared; smaller is better.
+    #[inline]
+    pub(in crate::mapping) fn order<T>(&self, sum: T, most: T) -> (T, T) {
+        if self.busiest_first { (most, sum) } else { (sum, most) }
+    }
+}
+
 impl Objective {
+    /// All objectives, by the names by which users choose them.
+    pub const NAMED: [(&'static str, Self); 3] =
+        [("time", Self::Time), ("sum", Self::Sum), ("max", Self::Max)];
+
+    /// The objective of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.iter().find(|(known, _)| *known == name).map(|(_, objective)| *objective)
+    }
+
     pub(in crate::mapping) const fn rules(self) -> Rules {
         match self {
             Self::Time => Rules { busiest_first: false, by_time: true },
@@ -36,10 +54,7 @@ impl Objective {
 impl Cost {
     /// The figures in the order in which they are compared; smaller is better.
     pub fn key(self, objective: Objective) -> (i64, i64) {
-        match objective.rules().busiest_first {
-            true => (self.max_node_edges, self.inter_node_edges),
-            false => (self.inter_node_edges, self.max_node_edges),
-        }
+        objective.rules().order(self.inter_node_edges, self.max_node_edges)
     }
 }
 

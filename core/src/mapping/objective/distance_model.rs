@@ -10,7 +10,7 @@ use super::distances::Distances;
 use super::torus::NodeCoordinates;
 use crate::machine::Machine;
 use crate::mapping::model::cost::{Adjacency, Cost};
-use crate::mapping::model::objective::{Objective, Rules};
+use crate::mapping::model::objective::Objective;
 
 /// The nodes of a layout and the levels above them, for mapping.
 #[derive(Debug, Clone)]
@@ -149,12 +149,11 @@ impl DistanceModel {
     pub(in crate::mapping) fn key_of(&self, cost: &TreeCost, objective: Objective) -> Key {
         let most = cost.levels[self.depth()].max_node_edges.into();
         let sum = self.sum(cost);
-        match objective.rules() {
-            Rules { by_time: true, .. } => {
-                [cost.time, cost.links.inter_node_edges.into(), sum, most]
-            }
-            Rules { busiest_first: true, .. } => [most, sum, cost.time, 0],
-            _ => [sum, most, cost.time, 0],
+        let rules = objective.rules();
+        let (first, second) = rules.order(sum, most);
+        match rules.by_time {
+            true => [cost.time, cost.links.inter_node_edges.into(), first, second],
+            false => [first, second, cost.time, 0],
         }
     }
 

@@ -166,9 +166,10 @@ impl Pair {
         budget: &mut Budget,
     ) -> bool {
         self.load(partition, (a, b), budget);
-        let key = |(a, b): (i64, i64)| match goal.objective.rules().busiest_first {
-            true => (0, (a.max(b).max(worst), a + b)),
-            false => (goal.excess(a) + goal.excess(b), (a + b, a.max(b))),
+        let rules = goal.objective.rules();
+        let least = if rules.busiest_first { worst } else { i64::MIN };
+        let key = |(a, b): (i64, i64)| {
+            (goal.excess(a) + goal.excess(b), rules.order(a + b, a.max(b).max(least)))
         };
         let mut leaving = (partition.leaving(a), partition.leaving(b));
         let mut best = key(leaving);
