@@ -26,7 +26,7 @@ const FLOORS: [(&str, &str, &[&str]); 8] = [
         "",
         &["launcher", "topology", "machine", "mapping", "metis", "engine", "report", "settings"],
     ),
-    ("core/src", "mapping", &["budget", "model", "objective", "plan", "search", "last_plan"]),
+    ("core/src", "mapping", &["budget", "model", "distance", "plan", "search", "last_plan"]),
     ("src", "", &["host", "abi", "fortran"]),
     (
         "src",

@@ -2,10 +2,10 @@
 
 use crate::machine::{Level, Machine};
 use crate::mapping::budget::Stop;
+use crate::mapping::distance::distance_model::{DistanceModel, TreeCost};
+use crate::mapping::distance::distances::Distances;
 use crate::mapping::model::cost::{Adjacency, Cost};
 use crate::mapping::model::objective::Objective;
-use crate::mapping::objective::distance_model::{DistanceModel, TreeCost};
-use crate::mapping::objective::distances::Distances;
 
 /// The least fraction of all edges between nodes, or of the busiest node's, that a reordering must save, for a grid
 /// with known weights.

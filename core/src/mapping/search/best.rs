@@ -7,9 +7,9 @@ use super::subject::{Divide, Subject};
 use super::torus_placement::place_on_torus;
 use crate::machine::Machine;
 use crate::mapping::budget::{Budget, Stop};
+use crate::mapping::distance::distance_model::{DistanceModel, Mapping, TreeCost};
 use crate::mapping::model::cost::Cost;
 use crate::mapping::model::objective::Goal;
-use crate::mapping::objective::distance_model::{DistanceModel, Mapping, TreeCost};
 use crate::mapping::plan::{LevelCost, Options, Plan};
 
 /// The time in which parts swap places in a torus, in seconds.

@@ -5,8 +5,8 @@ use super::refine::{LARGE, Partition, swap_pairs};
 use super::subject::{Divide, Subject};
 use crate::machine::Machine;
 use crate::mapping::budget::Budget;
+use crate::mapping::distance::distance_model::{DistanceModel, Mapping, TreeCost};
 use crate::mapping::model::objective::{Goal, Objective};
-use crate::mapping::objective::distance_model::{DistanceModel, Mapping, TreeCost};
 
 /// A grid or graph that is mapped through all levels.
 pub(super) struct MappingProblem<'a, S: Subject> {

@@ -2,8 +2,8 @@
 
 use super::rng::Rng;
 use crate::machine::Machine;
+use crate::mapping::distance::distances::Distances;
 use crate::mapping::model::cost::Adjacency;
-use crate::mapping::objective::distances::Distances;
 use crate::mapping::plan::{Plan, Scramble};
 
 /// Every process gets a different rank, except rank 0 unless that moves as well. The result depends only on the seed

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use super::rng::Rng;
 use crate::machine::torus::{At, MOST_DIMS};
 use crate::mapping::budget::Budget;
+use crate::mapping::distance::torus::NodeCoordinates;
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
-use crate::mapping::objective::torus::NodeCoordinates;
 
 /// The number of swaps that are tried for each part.
 const MOVES: usize = 6000;

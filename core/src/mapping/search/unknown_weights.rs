@@ -13,11 +13,11 @@ use super::best::plan_by;
 use super::refine::LARGE;
 use super::subject::Subject;
 use crate::machine::{Level, Machine};
+use crate::mapping::distance::distance_model::DistanceModel;
+use crate::mapping::distance::torus::NodeCoordinates;
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::grid::Grid;
 use crate::mapping::model::lattice::Lattice;
-use crate::mapping::objective::distance_model::DistanceModel;
-use crate::mapping::objective::torus::NodeCoordinates;
 use crate::mapping::plan::{Options, Plan};
 
 /// The largest ratio of two dimensions' weights that is considered.

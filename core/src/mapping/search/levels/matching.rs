@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::multisection::multisect;
 use crate::mapping::budget::Budget;
+use crate::mapping::distance::distance_model::DistanceModel;
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
-use crate::mapping::objective::distance_model::DistanceModel;
 use crate::mapping::search::graph::{GraphDivider, STEP, seconds_for};
 
 /// The same parts of a mapping, each on the node, among those with parts of the same size, where it is nearest to the

@@ -1,7 +1,7 @@
 //! From the top down: vertices are divided among the outermost groups, then those of each group among its subgroups.
 
 use crate::mapping::budget::Budget;
-use crate::mapping::objective::distance_model::DistanceModel;
+use crate::mapping::distance::distance_model::DistanceModel;
 use crate::mapping::search::subject::Divide;
 
 /// The node of each of `0..vertices`. Node `i` of the model gets `takes[i]` of them; these numbers are not 0, and their

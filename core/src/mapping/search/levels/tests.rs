@@ -1,7 +1,7 @@
 //! Plans for machines with switches above the nodes.
 
 use crate::machine::Machine;
-use crate::mapping::objective::distance_model::DistanceModel;
+use crate::mapping::distance::distance_model::DistanceModel;
 use crate::mapping::search::rng::Rng;
 use crate::mapping::tests::{nearest, planned_cart, planned_graph, switched};
 use crate::mapping::{Adjacency, Csr, Distances, Objective, Options, plan_grid};
