@@ -7,9 +7,9 @@
 $(foreach variable,HOST HOSTS NAME,$(if $(filter environment%,$(origin $(variable))),$(eval override $(variable) :=)))
 # `make install HOSTS="..."` selects hosts; other targets take all of them.
 CHOSEN := $(HOSTS)
-override HOSTS := mpich openmpi mpich5 abi openmpi5 smpi mini
 # Runs programs of another host with its library.
 RUNTIMES := intel
+override HOSTS := $(filter-out $(RUNTIMES),$(shell scripts/host.sh))
 LIBRARY_intel := mpich5
 TOP := $(CURDIR)
 # The directory for everything except tests; the source may then be read-only.

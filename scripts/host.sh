@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Properties of a host: host.sh HOST (cc|cxx|fc|exec|env|tests|path|missing), one line on stdout.
+# Properties of a host: host.sh HOST (cc|cxx|fc|exec|env|tests|path|missing), one line on stdout; without arguments, the
+# names of all hosts.
 #
 #   cc cxx fc  its compiler wrappers; empty where it has none
 #   exec       its launcher; the number of processes and the program follow
@@ -7,8 +8,12 @@
 #   tests      settings for jobs that share few processors, so that waiting processes sleep and no process searches
 #              networks, and the source (in c_tests) of a library to preload
 #   path       the folder of its libraries, if programs do not find them by themselves
-#   missing    its Debian or PyPI packages, if missing ("debian NAME..." or "pypi NAME==VERSION")
+#   missing    its Debian or PyPI packages, if missing ("debian NAME..." or "pypi NAME==VERSION"); of each PyPI package
+#              there is one version, in build/hosts/NAME
 set -euo pipefail
+# The words before the brackets below.
+names() { sed -n '/^case \$host /,/^esac/s/^\([a-z0-9]*\))$/\1/p' "$0" | xargs; }
+[ $# -gt 0 ] || { names && exit; }
 top=$(cd "$(dirname "$0")/.." && pwd)
 host=$1 what=$2
 hosts=$top/build/hosts
@@ -69,7 +74,7 @@ mini)
     header="-include $top/include/compat/mpi5abi.h"
     env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=$header" ;;
 *)
-    echo "host.sh: no host '$host'; there are mpich openmpi mpich5 abi openmpi5 intel smpi mini" >&2
+    echo "host.sh: no host '$host'; there are $(names)" >&2
     exit 2 ;;
 esac
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
+use std::process::Command;
 
 use cartograph::{launcher, settings};
 
@@ -283,6 +284,15 @@ fn every_launcher_is_in_the_table_of_placements() {
     for launcher in launcher::table::ALL {
         let is_named = |command: &&str| rows.iter().any(|row| row.contains(&format!("`{command}")));
         assert!(launcher.commands.iter().any(is_named), "{} is in no row", launcher.name);
+    }
+}
+
+#[test]
+fn every_host_is_in_the_table_of_mpis() {
+    let page = fs::read_to_string("docs/install.md").unwrap();
+    let names = Command::new("scripts/host.sh").output().unwrap().stdout;
+    for name in String::from_utf8(names).unwrap().split_whitespace() {
+        assert!(page.contains(&format!("\n| `{name}` |")), "{name} is in no row");
     }
 }
 

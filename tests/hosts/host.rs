@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::testlist::{Test, top};
+use crate::testlist::{MINIMAL, Test, top};
 
 #[path = "build.rs"]
 mod build;
@@ -60,7 +60,7 @@ type Made = Arc<OnceLock<Result<(), String>>>;
 
 impl Host {
     pub(crate) fn new(name: &str) -> Self {
-        let words = |what| ask(name, what).split_whitespace().map(str::to_owned).collect();
+        let words = |what| ask(&[name, what]).split_whitespace().map(str::to_owned).collect();
         let mut host = Self {
             name: name.into(),
             shortened: false,
@@ -131,7 +131,7 @@ impl Host {
 
     /// The setting by which programs without the launcher find the host's libraries, if they need one.
     pub(crate) fn search_path(&self) -> Option<(&'static str, String)> {
-        Some(("LD_LIBRARY_PATH", ask(&self.name, "path"))).filter(|(_, path)| !path.is_empty())
+        Some(("LD_LIBRARY_PATH", ask(&[&self.name, "path"]))).filter(|(_, path)| !path.is_empty())
     }
 
     /// The library that is preloaded.
@@ -153,7 +153,7 @@ impl Host {
         };
         let mut compilers = self.compilers.lock().expect("nothing panics in here");
         let wrapper =
-            compilers.entry(language).or_insert_with(|| ask(&self.name, language)).clone();
+            compilers.entry(language).or_insert_with(|| ask(&[&self.name, language])).clone();
         // The MPI-2.2 C++ bindings, which our C++ programs use; not every host has them.
         let has_bindings = language != "cxx" || ["mpich", "openmpi"].contains(&self.name.as_str());
         (!wrapper.is_empty() && has_bindings).then_some(wrapper)
@@ -236,9 +236,21 @@ pub(crate) fn quiet(
     }
 }
 
-/// A fact about a host from `scripts/host.sh`.
-fn ask(host: &str, what: &str) -> String {
-    let output = Command::new(top().join("scripts/host.sh")).args([host, what]).output();
+/// The hosts besides this one whose libraries are built, except minimal ones.
+pub(crate) fn others(own: &str) -> Vec<String> {
+    let names = ask(&[]);
+    let all = names.split_whitespace().filter(|name| *name != own && !MINIMAL.contains(name));
+    all.filter(|name| is_built(name)).map(str::to_owned).collect()
+}
+
+/// True if the library for a host is built.
+pub(crate) fn is_built(host: &str) -> bool {
+    top().join("build").join(host).join("lib/libcartograph.so").exists()
+}
+
+/// A fact from `scripts/host.sh`.
+fn ask(words: &[&str]) -> String {
+    let output = Command::new(top().join("scripts/host.sh")).args(words).output();
     let output = succeeded("scripts/host.sh", output).unwrap_or_else(|error| panic!("{error}"));
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }

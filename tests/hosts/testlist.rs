@@ -140,7 +140,7 @@ const DRIVEN: [&str; 5] =
     ["c_tests/errors", "c_tests/kit", "c_tests/neighbor", "c_tests/reorder", "c_tests/topology"];
 
 /// Hosts that lack too much for most programs, or have no compilers: they run only lines that name them.
-const MINIMAL: [&str; 3] = ["smpi", "mini", RUNTIME];
+pub(crate) const MINIMAL: [&str; 3] = ["smpi", "mini", RUNTIME];
 
 /// The host that runs programs built for other hosts, with their libraries, which `@all` tests there.
 const RUNTIME: &str = "intel";

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::Outcome;
-use crate::host::Host;
+use crate::host::{Host, is_built};
 use crate::session::{Session, word};
 use crate::testlist::top;
 
@@ -275,8 +275,6 @@ fn refused(
 fn right_library(session: &mut Session<'_>, programs: &Programs) -> Result<(), String> {
     let host = session.host.name.clone();
     let own = word(&programs.linked);
-    let is_built =
-        |name: &str| top().join("build").join(name).join("lib/libcartograph.so").exists();
     let other = match &host[..] {
         "openmpi" => "openmpi5",
         "openmpi5" => "openmpi",

@@ -7,7 +7,7 @@ use std::process::Command;
 use regex::Regex;
 
 use super::Outcome;
-use crate::host::Host;
+use crate::host::{Host, others};
 use crate::output::Verdict;
 use crate::session::{Session, word};
 use crate::testlist::top;
@@ -28,9 +28,9 @@ const LOCAL: [&str; 3] = ["Cart_map", "Topo_test", "Dims_create"];
 /// A family as src/host/family.rs calls it.
 fn family(host: &str) -> &'static str {
     match host {
-        "mpich" | "mpich5" => "the MPICH ABI",
-        "openmpi" | "openmpi5" => "Open MPI",
-        _ => "the MPI-5 standard ABI",
+        "abi" => "the MPI-5 standard ABI",
+        name if name.starts_with("mpich") => "the MPICH ABI",
+        _ => "Open MPI",
     }
 }
 
@@ -41,14 +41,10 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         Regex::new("error while loading shared libraries|symbol lookup error").expect("a pattern");
     let library_of = Regex::new(r"libmpi[a-z_]*\.so\S* => (\S*)/[^/]* ").expect("a pattern");
     let ours = family(&session.host.name);
-    let mut others = 0;
+    let others = others(&session.host.name);
     session.seconds = 60;
-    for other in ["mpich", "openmpi", "mpich5", "abi", "openmpi5"] {
+    for other in &others {
         let library = top().join("build").join(other).join("lib/libcartograph.so");
-        if other == session.host.name || !library.exists() {
-            continue;
-        }
-        others += 1;
         let theirs = family(other);
         // A library whose own MPI is not where the loader looks gets its path. The loader may still refuse if two MPIs
         // bring the same library in two versions.
@@ -110,7 +106,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             session.check(&format!("{function} with the library of {other}"), holds);
         }
     }
-    if others == 0 {
+    if others.is_empty() {
         return Ok(Verdict::Ignored("no other host's library is built".into()));
     }
     session.verdict()

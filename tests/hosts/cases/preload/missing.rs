@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::super::exec::{MODULE, STEPS, THEIRS, defines, mpi_of};
-use super::{Preload, is_built};
+use super::Preload;
+use crate::host::is_built;
 use crate::session::{Session, word};
 use crate::testlist::top;
 

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use super::Outcome;
 use super::exec::{MODULE, OURS, STEPS, late};
-use crate::host::Host;
+use crate::host::{Host, others};
 use crate::session::{Session, word};
 use crate::testlist::top;
 
@@ -273,11 +273,8 @@ impl Preload<'_> {
         let own = self.built().to_owned();
         let (steps, mine) = (self.steps.clone(), self.module.clone());
         let m = &mine[..];
-        for other in ["mpich", "openmpi", "mpich5", "abi", "openmpi5"] {
-            if other == own || !is_built(other) {
-                continue;
-            }
-            let compiler = Host::new(other).compiler(MODULE.as_ref()).expect("a compiler");
+        for other in others(&own) {
+            let compiler = Host::new(&other).compiler(MODULE.as_ref()).expect("a compiler");
             let name = format!("other-{other}.so");
             let theirs = self.session.compile_with(&compiler, &name, MODULE, &SHARED);
             let t = word(&theirs);
@@ -290,8 +287,4 @@ impl Preload<'_> {
             }
         }
     }
-}
-
-fn is_built(host: &str) -> bool {
-    top().join("build").join(host).join("lib/libcartograph.so").exists()
 }
