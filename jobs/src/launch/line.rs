@@ -208,11 +208,12 @@ impl Line {
     }
 
     /// The number of processes, if options set it.
-    pub fn processes(&self) -> Option<usize> {
-        match &self.programs.counts[..] {
+    pub fn processes(&self) -> Option<u32> {
+        let count = match &self.programs.counts[..] {
             [] => count(&self.options),
             counts => Some(counts.iter().sum()),
-        }
+        };
+        count.and_then(|count| u32::try_from(count).ok())
     }
 
     /// True if the launcher gets the nodes of each job by itself: then another job reveals nothing about this one's
@@ -241,7 +242,7 @@ impl Line {
         let nodes = given.or_else(of_slurm);
         // 4, or 2-4.
         let nodes = nodes.and_then(|nodes| nodes.rsplit('-').next()?.parse().ok());
-        [nodes, self.processes()].into_iter().flatten().min()
+        [nodes, self.processes().map(|count| count as usize)].into_iter().flatten().min()
     }
 
     /// True if an option has the directories in which the launcher looks for a program.

@@ -3,7 +3,6 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use cartograph_shim::splitmix::digest;
 
@@ -12,17 +11,13 @@ use super::kept::{self, Kept, Rest};
 use super::learned::Lesson;
 use super::nodes::{Nodes, Refusal, unchanged};
 use super::surroundings::Surroundings;
-use super::with_relays::asked;
 use super::{choice, with_relays};
-use crate::launch::{Launch, Line, printed, program_word};
+use crate::launch::{Launch, Line, program_word};
 use crate::learn::{Entry, Guess, Reason};
-use crate::place::{Arm, Means, Start};
+use crate::place::{Means, Start};
 use crate::processes::Ended;
 use crate::processes::foreground::JobEnd;
-use crate::store::{ALLOCATIONS, Key, Store};
-
-/// A launcher that prints nothing for this time is not asked again.
-const SLOW: Duration = Duration::from_secs(1);
+use crate::store::{Key, Store};
 
 /// A job as the user starts it.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +90,7 @@ fn line(
     store: &Result<Store, String>,
     around: &impl Surroundings,
 ) -> Result<Line, String> {
-    let prints = |launcher: &OsStr| kept_output(launcher, store, around);
+    let prints = |launcher: &OsStr| kept::launcher_output(launcher, store, around);
     let (_, line) = Launch::read(command, None, prints).map_err(|failure| failure.text)?;
     let line = line.map_err(|why| why.to_string())?;
     if let Some(command) = line.runs_once() {
@@ -119,27 +114,6 @@ fn line(
     }
 }
 
-/// The output by which a launcher is recognized, which is kept for the next job.
-fn kept_output(
-    launcher: &OsStr,
-    store: &Result<Store, String>,
-    around: &impl Surroundings,
-) -> String {
-    let file = kept::launcher_file(launcher);
-    let kept = store.as_ref().ok().zip(file.as_ref());
-    if let Some(text) = kept.and_then(|(store, file)| store.read(file)) {
-        return text;
-    }
-    let began = Instant::now();
-    let version = printed(launcher, |question| around.ask(question).ok());
-    // Without output, it may have been busy, and must not delay each job.
-    let is_slow = began.elapsed() > SLOW;
-    if let Some((store, file)) = kept.filter(|_| is_slow || !version.is_empty()) {
-        let _ = store.folder(ALLOCATIONS).and_then(|_| store.note(file, &version));
-    }
-    version
-}
-
 /// The start of the job in the chosen placement, and the lesson to learn from it.
 fn lesson(
     request: &Request<'_>,
@@ -152,7 +126,7 @@ fn lesson(
         let start = relayed(request.no_trial, line, &mut lesson)?;
         return Ok((start, lesson));
     }
-    let known = asked(line).and_then(|count| lesson.store.entry(&lesson.key, count));
+    let known = line.processes().and_then(|count| lesson.store.entry(&lesson.key, count));
     if let Some(entry) = &known {
         // Whatever its nodes are: the launcher need not be asked for them.
         Means::of(line, &entry.mpi).map_err(|why| unchanged(&why))?;
@@ -169,7 +143,9 @@ fn lesson(
             let on = (entry, &job.machine, Some(&job.own));
             choice::choose(request.no_trial, on, &mut lesson)
         }
-        None => Ok(predicted(request.no_trial, &job, &mut lesson)),
+        None => Ok(lesson.scaled(job.own.ranks()).and_then(|known| {
+            choice::predict(request.no_trial, &known, &job.machine, &mut lesson)
+        })),
     };
     lesson.keeps_calls &= !job.kept.has_ended(&lesson.program);
     let start = match chosen {
@@ -200,7 +176,7 @@ fn relayed(no_trial: bool, line: &Line, lesson: &mut Lesson) -> Result<Start, St
     lesson.program = format!("{}-{nodes:016x}", program_number(lesson, entry.as_ref()));
     let mut kept = Kept::read(&lesson.store, &line.without_programs());
     looks(&mut kept, lesson, true)?;
-    if let Some(processes) = entry.as_ref().map(|entry| entry.processes).or(asked(line)) {
+    if let Some(processes) = entry.as_ref().map(|entry| entry.processes).or(line.processes()) {
         lesson.others = lesson.store.others(&lesson.key, processes);
     }
     match with_relays::start(no_trial, line, entry, lesson) {
@@ -232,12 +208,6 @@ fn looks(kept: &mut Kept, lesson: &Lesson, is_here: bool) -> Result<bool, String
 /// The line for a job that no placement helps.
 fn nothing_helps(name: &str) -> String {
     format!("{name}: no placement is predicted to help on these nodes")
-}
-
-/// The placement that jobs with other numbers of processes predict.
-fn predicted(no_trial: bool, job: &Nodes, lesson: &mut Lesson) -> Option<(Arm, Means)> {
-    let known = lesson.predicted(job.own.ranks())?;
-    choice::predict(no_trial, &known, &job.machine, lesson)
 }
 
 /// A number for a program with its inputs; files that its jobs write are not inputs.

@@ -7,12 +7,14 @@ use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use cartograph_core::launcher::variables;
 use cartograph_shim::splitmix::digest;
 use serde::{Deserialize, Serialize};
 
-use crate::launch::{Places, binding};
+use super::surroundings::Surroundings;
+use crate::launch::{Places, binding, printed};
 use crate::program::find_program;
 use crate::store::{ALLOCATIONS, Store};
 
@@ -39,6 +41,9 @@ const LONGEST: u64 = 1 << 20;
 
 /// A program that no placement helps, or that cannot be placed or recorded, is examined again in one of this many jobs.
 const LOOKS: u32 = 10;
+
+/// A launcher that prints nothing for this time is not asked again.
+pub(super) const SLOW: Duration = Duration::from_secs(1);
 
 /// The most programs, or placements, of a kind that are known.
 const MOST: usize = 1000;
@@ -206,8 +211,29 @@ fn insert<T>(programs: &mut BTreeMap<String, T>, program: &str, value: T) {
     programs.insert(program.to_owned(), value);
 }
 
+/// The output by which a launcher is recognized, which is kept for the next job.
+pub(super) fn launcher_output(
+    launcher: &OsStr,
+    store: &Result<Store, String>,
+    around: &impl Surroundings,
+) -> String {
+    let file = launcher_file(launcher);
+    let kept = store.as_ref().ok().zip(file.as_ref());
+    if let Some(text) = kept.and_then(|(store, file)| store.read(file)) {
+        return text;
+    }
+    let began = Instant::now();
+    let version = printed(launcher, |question| around.ask(question).ok());
+    // Without output, it may have been busy, and must not delay each job.
+    let is_slow = began.elapsed() > SLOW;
+    if let Some((store, file)) = kept.filter(|_| is_slow || !version.is_empty()) {
+        let _ = store.folder(ALLOCATIONS).and_then(|_| store.note(file, &version));
+    }
+    version
+}
+
 /// The name of the file for a launcher's output: its file and the variables by which that finds others.
-pub(super) fn launcher_file(launcher: &OsStr) -> Option<String> {
+fn launcher_file(launcher: &OsStr) -> Option<String> {
     let path = fs::canonicalize(find_program(launcher).ok()?).ok()?;
     let file = path.metadata().ok()?;
     let variables = ["PATH", "LD_LIBRARY_PATH"].map(env::var_os);

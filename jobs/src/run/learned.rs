@@ -218,7 +218,7 @@ impl Lesson {
 
     /// The predictions for this number of processes from other numbers, by two scalings, and the nearest of those
     /// numbers. `None` if there is an entry for this number.
-    pub(super) fn predicted(&self, processes: u32) -> Option<(u32, [Entry; 2])> {
+    pub(super) fn scaled(&self, processes: u32) -> Option<(u32, [Entry; 2])> {
         let nearest = self.others.first().filter(|_| !self.store.has(&self.key, processes))?;
         Some((nearest.processes, Entry::predicted(&self.others, processes)?))
     }

@@ -57,14 +57,9 @@ pub(super) fn unplaced(line: &Line, lesson: &mut Lesson) -> Start {
     start
 }
 
-/// The number of processes, if the job's line sets it.
-pub(super) fn asked(line: &Line) -> Option<u32> {
-    line.processes().and_then(|count| u32::try_from(count).ok())
-}
-
 /// The entry of the program.
 pub(super) fn entry(line: &Line, lesson: &Lesson) -> Option<Entry> {
-    match asked(line) {
+    match line.processes() {
         Some(processes) => lesson.store.entry(&lesson.key, processes),
         None => lesson.store.only_entry(&lesson.key),
     }
@@ -79,7 +74,7 @@ fn nodes_of(entry: &Entry) -> Option<Machine> {
 
 /// The placement that jobs with other numbers of processes predict, on as many nodes more or less.
 fn predicted(no_trial: bool, line: &Line, lesson: &mut Lesson) -> Option<((Arm, Means), Machine)> {
-    let known = lesson.predicted(asked(line)?)?;
+    let known = lesson.scaled(line.processes()?)?;
     let machine = nodes_of(&known.1[0]).filter(|machine| machine.node_sizes().len() > 1)?;
     Some((choice::predict(no_trial, &known, &machine, lesson)?, machine))
 }

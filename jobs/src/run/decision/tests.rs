@@ -6,7 +6,7 @@ use std::fs;
 
 use cartograph_core::machine::Machine;
 
-use super::super::nodes_of_ranks;
+use super::super::{kept::SLOW, nodes_of_ranks};
 use super::*;
 use crate::launch::binding::Binding;
 use crate::learn::Past;

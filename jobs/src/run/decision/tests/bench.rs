@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
+use std::time::Duration;
 
 use cartograph_core::machine::Machine;
 use cartograph_traffic::{Count, Edge, Recording, Topology};
