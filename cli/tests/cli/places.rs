@@ -50,7 +50,7 @@ fn a_job_starts_the_launcher_once_if_the_last_one_confirmed_its_places() {
     assert_eq!(starts, "vwj");
     // The rank file is new.
     let (said, starts) = jobs.run(&[]);
-    has(&said, "(predicted 1.88x)");
+    has(&said, "(predicted 1.90x)");
     assert_eq!(starts, "pj", "{said}");
     assert_eq!(jobs.run(&[]).1, "j");
     // Another program, whose nodes differ from the assumed ones.
@@ -176,7 +176,7 @@ fn a_rejected_rank_file_is_retried_in_the_next_job_then_every_tenth_job() {
         );
     }
     let (said, _) = jobs.run(&[("PBS_JOBID", "6")]);
-    has(&said, "(predicted 1.88x)");
+    has(&said, "(predicted 1.90x)");
 }
 
 #[test]

@@ -274,14 +274,9 @@ fn a_plan_predicted_to_be_slower_is_not_proposed() {
         receives.chain(after.iter().map(|to| json!({"send": [to, 8192, 0]}))).collect()
     });
     let found = plan(&sweep);
-    let orders = found["predicted"].as_array().unwrap();
-    // Bricks, possibly under the name of another algorithm that found them first.
-    let is_of_squares = |one: &&Value| {
-        let name = one["order"].as_str().unwrap();
-        name.ends_with("2x2") || name == "fewest bytes between nodes"
-    };
-    let bricks = orders.iter().find(is_of_squares).unwrap_or_else(|| panic!("{orders:?}"));
-    assert!(bricks["seconds"].as_f64().unwrap() > of(&found, "default order"), "{orders:?}");
+    // Squares of 2x2: the search for fewest bytes finds them before the bricks.
+    let gain = of(&found, "default order") / of(&found, "fewest bytes between nodes");
+    assert!((0.9..1.03).contains(&gain), "{gain}");
     assert_eq!(found["old_rank"], json!((0..16).collect::<Vec<i32>>()));
     let told = cartograph("plan --network 60us,200Mbit --traffic").arg(&sweep).stdout();
     assert!(

@@ -7,8 +7,10 @@ use std::collections::{BinaryHeap, HashMap};
 use std::mem::{Discriminant, discriminant};
 
 use super::collective::{self, Instance};
+use super::links::Links;
 use super::lists::Lists;
 use super::matching::{Arrived, Posted, Queue};
+use super::messages::{Completes, Message, Messages};
 use super::network::{EAGER, Network, OVERHEAD, RankLocations, seconds, ticks};
 use super::pairs::Pairs;
 use super::program::{CollectiveKind, Op, Program};
@@ -27,17 +29,6 @@ pub struct Replayed {
     pub calls: Vec<u32>,
     /// Seconds until the last of them completed, by rank.
     pub ends: Vec<f64>,
-}
-
-/// A message in flight.
-#[derive(Debug, Clone, Copy)]
-struct Message {
-    from: u32,
-    to: u32,
-    tag: i32,
-    bytes: u64,
-    /// True if the first byte is at the destination node and waits for its link; otherwise, the message is arriving.
-    at_node: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -101,10 +92,8 @@ impl<'a> Replay<'a> {
                 .map(|_| Instance::default())
                 .collect(),
             costs: HashMap::new(),
-            messages: Vec::new(),
-            free: Vec::new(),
-            out: vec![0; nodes],
-            into: vec![0; nodes],
+            messages: Messages::default(),
+            links: Links::new(nodes, pairs.len()),
         };
         run.all();
         let end = run.ranks.iter().map(|rank| rank.end).max().unwrap_or(0);
@@ -134,8 +123,8 @@ struct Run<'a> {
     places: RankLocations<'a>,
     network: &'a Network,
     mark: &'a [u32],
-    /// Events by time: ranks that hand a message to a link and, numbered after them, messages. At equal times, the
-    /// lowest number comes first.
+    /// Events by time: ranks that hand a message to a link and, numbered after them, links and messages. At equal
+    /// times, the first that was queued comes first.
     turns: BinaryHeap<Reverse<(u64, u32, u32)>>,
     queued: u32,
     /// The ranks whose last call has completed, each with its time.
@@ -149,12 +138,8 @@ struct Run<'a> {
     instances: Vec<Instance>,
     /// The costs of collectives: those of the first root for all roots.
     costs: HashMap<(u32, u64, Discriminant<CollectiveKind>), u64>,
-    messages: Vec<Message>,
-    /// The indices of messages that have arrived, for reuse.
-    free: Vec<u32>,
-    /// When the link of each node becomes free, outgoing and incoming.
-    out: Vec<u64>,
-    into: Vec<u64>,
+    messages: Messages,
+    links: Links,
 }
 
 impl Run<'_> {
@@ -164,13 +149,16 @@ impl Run<'_> {
                 self.go_on(rank, at);
             }
             let Some(Reverse((now, _, what))) = self.turns.pop() else { return };
-            match what.checked_sub(self.ranks.len() as u32) {
-                None => {
-                    if let Some(over) = self.call(what, now) {
-                        self.go_on(what, over);
-                    }
+            let ranks = self.ranks.len() as u32;
+            let links = ranks + self.links.len() as u32;
+            if what < ranks {
+                if let Some(over) = self.call(what, now) {
+                    self.go_on(what, over);
                 }
-                Some(number) => self.moves(number, now),
+            } else if what < links {
+                self.leave(what - ranks, now);
+            } else {
+                self.moves(what - links, now);
             }
         }
     }
@@ -225,14 +213,18 @@ impl Run<'_> {
         match op {
             Op::Send { to, bytes, tag, request: is_request } => {
                 let request = is_request.then(&mut request);
-                let message = Message { from: rank, to, tag, bytes, at_node: true };
-                let left = self.send(message, soon);
-                let over = if bytes > EAGER { left } else { soon };
-                match request {
-                    Some(request) => self.requests[request as usize] = over,
-                    None => return Some(over),
+                let completes = match request {
+                    Some(request) if bytes > EAGER => Completes::Request(request),
+                    None if bytes > EAGER => Completes::Call,
+                    _ => Completes::Nothing,
+                };
+                if let (Some(request), Completes::Nothing) = (request, completes) {
+                    self.requests[request as usize] = soon;
                 }
-                Some(soon)
+                let message =
+                    Message { from: rank, to, tag, bytes, completes, links: 2, arrives: 0 };
+                self.send(message, now);
+                (!matches!(completes, Completes::Call)).then_some(soon)
             }
             Op::Recv { from, tag, request: is_request } => {
                 let request = is_request.then(&mut request);
@@ -286,62 +278,99 @@ impl Run<'_> {
         }
     }
 
-    /// Hands a message to the network; returns the time at which it has left the node.
-    fn send(&mut self, message: Message, now: u64) -> u64 {
+    /// Hands a message to the link of its node, or copies it inside the node.
+    fn send(&mut self, message: Message, now: u64) {
         let Message { from, to, bytes, .. } = message;
         let level = self.places.level(from, to);
         let link = self.network.link(level);
-        if level == 0 {
-            let arrives = now.saturating_add(link.latency()).saturating_add(link.transfer(bytes));
-            let last = &mut self.queues[self.pairs.pair(from, to)].last;
-            let arrives = arrives.max(*last);
-            *last = arrives;
-            self.arrives(message, arrives);
-            return arrives;
+        let number = self.messages.add(message);
+        let over = now.saturating_add(OVERHEAD).saturating_add(link.latency());
+        if level > 0 {
+            self.enter(Links::out_of(self.places.node_of[from as usize]), number, now);
+            return self.fly(number, over);
         }
-        let free = &mut self.out[self.places.node_of[from as usize] as usize];
-        let starts = now.max(*free);
-        *free = starts.saturating_add(link.transfer(bytes));
-        let left = *free;
-        self.fly(message, starts.saturating_add(link.latency()));
-        left
+        let last = &mut self.queues[self.pairs.pair(from, to)].last;
+        *last = over.saturating_add(link.transfer(bytes)).max(*last);
+        let arrives = *last;
+        *self.messages.get(number) = Message { links: 0, arrives, ..message };
+        self.sent(number, arrives);
+        self.deliver(number);
     }
 
-    fn fly(&mut self, message: Message, until: u64) {
-        let number = self.free.pop().unwrap_or(self.messages.len() as u32);
-        match self.messages.get_mut(number as usize) {
-            Some(place) => *place = message,
-            None => self.messages.push(message),
+    fn enter(&mut self, link: u32, number: u32, now: u64) {
+        let Message { from, to, bytes, .. } = *self.messages.get(number);
+        let transfer = self.network.link(self.places.level(from, to)).transfer(bytes);
+        let pair = self.pairs.pair(from, to) as u32;
+        let event = self.links.enter(link, (pair, number), transfer, now);
+        self.queue_event(link, event);
+    }
+
+    fn queue_event(&mut self, link: u32, at: Option<u64>) {
+        if let Some(at) = at {
+            self.turn(at, self.ranks.len() as u32 + link);
         }
-        self.turn(until, self.ranks.len() as u32 + number);
+    }
+
+    /// An event of a link: messages have left it.
+    fn leave(&mut self, link: u32, now: u64) {
+        if !self.links.is_due(link, now) {
+            return;
+        }
+        while let Some(number) = self.links.leave(link, now) {
+            let Message { from, to, .. } = *self.messages.get(number);
+            let mut arrives = now;
+            if link == Links::out_of(self.places.node_of[from as usize]) {
+                let left = now.saturating_add(OVERHEAD);
+                self.sent(number, left);
+                let link = self.network.link(self.places.level(from, to));
+                arrives = left.saturating_add(link.latency());
+            }
+            let message = self.messages.get(number);
+            message.links -= 1;
+            message.arrives = message.arrives.max(arrives);
+            if message.links == 0 {
+                self.deliver(number);
+            }
+        }
+        let event = self.links.next_event(link);
+        self.queue_event(link, event);
+    }
+
+    /// A message has left its sender.
+    fn sent(&mut self, number: u32, at: u64) {
+        let Message { from, completes, .. } = *self.messages.get(number);
+        match completes {
+            Completes::Nothing => {}
+            Completes::Request(request) => self.complete(from, request as usize, at),
+            Completes::Call => self.ready.push((from, at)),
+        }
+    }
+
+    fn fly(&mut self, number: u32, until: u64) {
+        self.turn(until, (self.ranks.len() + self.links.len()) as u32 + number);
     }
 
     /// A message in flight reaches the link of a node, or its rank.
     fn moves(&mut self, number: u32, now: u64) {
-        let message = self.messages[number as usize];
-        self.free.push(number);
-        let Message { from, to, bytes, at_node, .. } = message;
-        if !at_node {
-            return self.comes(message, now);
+        let message = *self.messages.get(number);
+        match message.links {
+            0 => self.comes(number),
+            _ => self.enter(Links::into(self.places.node_of[message.to as usize]), number, now),
         }
-        let link = self.network.link(self.places.level(from, to));
-        let free = &mut self.into[self.places.node_of[to as usize] as usize];
-        *free = now.max(*free).saturating_add(link.transfer(bytes));
-        let arrives = *free;
-        self.arrives(message, arrives);
     }
 
-    /// A message will arrive at this time.
-    fn arrives(&mut self, message: Message, at: u64) {
-        match self.pairs.takes_any(message.to) {
-            true => self.fly(Message { at_node: false, ..message }, at),
-            false => self.comes(message, at),
+    /// The time of a message's arrival is known.
+    fn deliver(&mut self, number: u32) {
+        let Message { to, arrives, .. } = *self.messages.get(number);
+        match self.pairs.takes_any(to) {
+            true => self.fly(number, arrives),
+            false => self.comes(number),
         }
     }
 
     /// A message reaches its rank.
-    fn comes(&mut self, message: Message, at: u64) {
-        let Message { from, to, tag, .. } = message;
+    fn comes(&mut self, number: u32) {
+        let Message { from, to, tag, arrives: at, .. } = self.messages.remove(number);
         let message = Arrived { from, tag, at };
         let queue = &mut self.queues[self.pairs.queue(Some(from), to)];
         let found = self.posted.take(&mut queue.posted, |posted| posted.takes(&message));
@@ -349,17 +378,22 @@ impl Run<'_> {
             return self.arrived.push(&mut queue.arrived, message);
         };
         let done = posted.at.max(at);
-        let Some(request) = posted.request.map(|request| request as usize) else {
-            return self.ready.push((to, done.saturating_add(OVERHEAD)));
-        };
+        match posted.request {
+            Some(request) => self.complete(to, request as usize, done),
+            None => self.ready.push((to, done.saturating_add(OVERHEAD))),
+        }
+    }
+
+    /// A request completes, and perhaps the call that waits for it.
+    fn complete(&mut self, rank: u32, request: usize, done: u64) {
         self.requests[request] = done;
-        let waits = &mut self.ranks[to as usize].waits;
+        let waits = &mut self.ranks[rank as usize].waits;
         if let Some(wait) = waits.as_mut().filter(|wait| (wait.first..wait.end).contains(&request))
         {
             wait.pending -= 1;
             wait.last = wait.last.max(done);
             if wait.pending == 0 {
-                self.ready.push((to, wait.over()));
+                self.ready.push((rank, wait.over()));
                 *waits = None;
             }
         }

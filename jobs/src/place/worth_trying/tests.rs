@@ -127,5 +127,5 @@ fn jobs_of_thousands_of_ranks_are_replayed() {
     .arms();
     // Bytes alone do not reveal the program's grid.
     assert!(found[0].order.starts_with("20x12x10 in bricks of "), "{:?}", found[0].order);
-    assert!(found[0].gain() > 1.5, "{}", found[0].gain());
+    assert!(found[0].gain() > 1.3, "{}", found[0].gain());
 }
