@@ -55,8 +55,11 @@ pub(super) fn all(
     machine: &Machine,
     options: &Options,
 ) -> Vec<Candidate> {
+    // The searches share the time: three of graphs, and one for each grid that the program created.
+    let searches = 3 + recording.topologies.len();
+    let seconds = options.seconds.map(|seconds| seconds / searches as f64);
     // Devices count at the end, in the names too.
-    let searched = &options.with_devices(0);
+    let searched = &options.with_devices(0).with_seconds(seconds);
     let now = Plan::identity(graph, machine, &options.distances, |_| 0);
     let with = |old_rank: Box<[i32]>, name: &'static str| {
         now.clone().with_order(graph, machine, old_rank, name)
