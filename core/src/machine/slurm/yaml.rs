@@ -29,8 +29,10 @@ pub(in crate::machine) fn begins(text: &str) -> bool {
         let is_mark = line.starts_with("---") || line.starts_with('%');
         !(line.is_empty() || line.starts_with('#') || is_mark)
     });
-    let is_quote = |c: char| [' ', '{', '"', '\''].contains(&c);
-    let first = { first }.next().and_then(|line| line.strip_prefix('-'));
+    // The name may be on the line after the dash.
+    let first: String = first.take(2).flat_map(|line| [line, " "]).collect();
+    let is_quote = |c: char| c.is_whitespace() || ['{', '"', '\''].contains(&c);
+    let first = first.strip_prefix('-');
     let rest = first.and_then(|first| first.trim_start_matches(is_quote).strip_prefix("topology"));
     rest.is_some_and(|rest| rest.trim_start_matches(is_quote).starts_with(':'))
 }
@@ -194,6 +196,8 @@ mod tests {
         assert_eq!(levels(TWO, "n1 n2 n3 n4"), (vec![switches], vec![]));
         let yes = levels(&TWO.replace("default: true", "default: Yes"), "n1 n2 n3 n4");
         assert_eq!(yes.0[0].0, "switches");
+        let alone = levels(&TWO.replace("- topology", "-\n  topology"), "n1 n2 n3 n4");
+        assert_eq!(alone.0[0].0, "switches");
         let none = TWO.replace("default: true", "default: false");
         let blocks = ("blocks".to_owned(), vec![0, 1, 0]);
         assert_eq!(levels(&none, "n1 n3 n2"), (vec![blocks], vec![]));
