@@ -94,7 +94,7 @@ fn program(dims: &[usize], pattern: Pattern, bytes: u64, work: f64) -> Program {
         let work = |op: &Op| if matches!(op, Op::Send { .. }) { work } else { 0.0 };
         ops.into_iter().map(|op| Event { work: work(&op), op }).collect()
     };
-    Program { ranks: (0..dims.iter().product()).map(of_rank).collect(), groups: Vec::new() }
+    Program { ranks: (0..dims.iter().product()).map(of_rank).collect(), ..Program::default() }
 }
 
 /// The time of a pattern on a grid after reordering with unknown weights, relative to rank order; `None` if ranks are kept.
