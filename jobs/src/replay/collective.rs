@@ -89,9 +89,10 @@ struct Clocks<'a> {
 }
 
 impl Clocks<'_> {
-    /// Sends messages, each as soon as its sender can.
+    /// Sends messages, each as soon as its sender can; then members wait for the messages that they sent and for those
+    /// that reach them.
     fn send(&mut self, messages: &[Message]) {
-        let mut come = Vec::with_capacity(messages.len());
+        let mut ends = Vec::with_capacity(messages.len());
         for (from, to, bytes) in messages.iter().copied() {
             let starts = self.at[from as usize].saturating_add(OVERHEAD);
             let [one, other] = [from, to].map(|member| self.ranks[member as usize]);
@@ -110,12 +111,15 @@ impl Clocks<'_> {
                 *into = begins.saturating_add(link.latency()).max(*into).saturating_add(takes);
                 (left, *into)
             };
-            self.at[from as usize] = if bytes > EAGER { left } else { starts };
-            come.push((to, comes.saturating_add(OVERHEAD)));
+            self.at[from as usize] = starts;
+            let left = if bytes > EAGER { left } else { starts };
+            ends.push(((from, left), (to, comes)));
         }
-        for (to, comes) in come {
+        for ((from, left), (to, comes)) in ends {
+            let at = &mut self.at[from as usize];
+            *at = left.max(*at);
             let at = &mut self.at[to as usize];
-            *at = comes.max(*at);
+            *at = comes.max(*at).saturating_add(OVERHEAD);
         }
     }
 

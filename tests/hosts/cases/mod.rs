@@ -80,7 +80,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("spawn") => small::spawn(session),
         Some("stacked") => stacked::run(session),
         Some("symbols") => symbols::run(session),
-        Some("the messages of all threads are recorded") => threads::run(session),
+        Some("threads") => threads::run(session),
         Some("tool") => tool::run(session),
         Some("try") => tried::run(session),
         Some("ulfm") => killed::without_the_dead(session),

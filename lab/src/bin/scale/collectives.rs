@@ -23,7 +23,7 @@ const SIZES: [u64; 4] = [8, 1024, 65_536, 1 << 20];
 const CLOSE: f64 = 0.15;
 
 /// The collectives, with the name of the algorithm that SMPI has for each size.
-const COLLECTIVES: [(CollectiveKind, [&str; 4]); 9] = [
+const COLLECTIVES: [(CollectiveKind, [&str; 4]); 12] = [
     (CollectiveKind::Barrier, ["barrier:ompi_bruck"; 4]),
     (
         CollectiveKind::Bcast(0),
@@ -66,6 +66,9 @@ const COLLECTIVES: [(CollectiveKind, [&str; 4]); 9] = [
             "reduce_scatter:mpich_pair",
         ],
     ),
+    (CollectiveKind::Gatherv(0), ["barrier:ompi_bruck"; 4]),
+    (CollectiveKind::Scatterv(0), ["barrier:ompi_bruck"; 4]),
+    (CollectiveKind::Alltoallv, ["alltoallv:mpich"; 4]),
 ];
 
 /// The orders of ranks: the node of each.

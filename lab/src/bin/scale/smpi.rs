@@ -271,13 +271,14 @@ fn lines(rank: u32, program: &Program, sent: &Sent) -> Result<String, Box<dyn Er
 }
 
 /// The names in traces of collectives without a root.
-const NAMES: [(&str, CollectiveKind); 6] = [
+const NAMES: [(&str, CollectiveKind); 7] = [
     ("barrier", CollectiveKind::Barrier),
     ("allreduce", CollectiveKind::Allreduce),
     ("reducescatter", CollectiveKind::ReduceScatter),
     ("scan", CollectiveKind::Scan),
     ("allgather", CollectiveKind::Allgather),
     ("alltoall", CollectiveKind::Alltoall),
+    ("alltoallv", CollectiveKind::Alltoallv),
 ];
 
 /// The collective without a root of this name.
@@ -289,10 +290,11 @@ pub(crate) fn kind(name: &str) -> Option<CollectiveKind> {
 pub(crate) fn name(kind: CollectiveKind) -> &'static str {
     match kind {
         CollectiveKind::Bcast(_) => "bcast",
-        CollectiveKind::Scatter(_) | CollectiveKind::Scatterv(_) => "scatter",
+        CollectiveKind::Scatter(_) => "scatter",
+        CollectiveKind::Scatterv(_) => "scatterv",
         CollectiveKind::Reduce(_) => "reduce",
-        CollectiveKind::Gather(_) | CollectiveKind::Gatherv(_) => "gather",
-        CollectiveKind::Alltoallv => "alltoall",
+        CollectiveKind::Gather(_) => "gather",
+        CollectiveKind::Gatherv(_) => "gatherv",
         _ => NAMES.iter().find(|(_, known)| *known == kind).expect("it has no root").0,
     }
 }
@@ -300,22 +302,24 @@ pub(crate) fn name(kind: CollectiveKind) -> &'static str {
 /// A collective of this many processes as a line of a trace.
 fn collective(kind: CollectiveKind, bytes: u64, all: usize) -> String {
     let name = name(kind);
+    let of_each = format!("{bytes} ").repeat(all);
     match kind {
         CollectiveKind::Barrier => name.to_owned(),
         CollectiveKind::Allreduce | CollectiveKind::Scan => format!("{name} {bytes} 0 {BYTE}"),
-        CollectiveKind::Allgather | CollectiveKind::Alltoall | CollectiveKind::Alltoallv => {
+        CollectiveKind::Allgather | CollectiveKind::Alltoall => {
             format!("{name} {bytes} {bytes} {BYTE} {BYTE}")
         }
-        CollectiveKind::ReduceScatter => {
-            format!("{name} {}0 {BYTE}", format!("{bytes} ").repeat(all))
+        CollectiveKind::Alltoallv => {
+            let whole = bytes * all as u64;
+            format!("{name} {whole} {of_each}{whole} {of_each}{BYTE} {BYTE}")
         }
+        CollectiveKind::ReduceScatter => format!("{name} {of_each}0 {BYTE}"),
         CollectiveKind::Bcast(root) => format!("{name} {bytes} {root} {BYTE}"),
         CollectiveKind::Reduce(root) => format!("{name} {bytes} 0 {root} {BYTE}"),
-        CollectiveKind::Gather(root)
-        | CollectiveKind::Gatherv(root)
-        | CollectiveKind::Scatter(root)
-        | CollectiveKind::Scatterv(root) => {
+        CollectiveKind::Gather(root) | CollectiveKind::Scatter(root) => {
             format!("{name} {bytes} {bytes} {root} {BYTE} {BYTE}")
         }
+        CollectiveKind::Gatherv(root) => format!("{name} {bytes} {of_each}{root} {BYTE} {BYTE}"),
+        CollectiveKind::Scatterv(root) => format!("{name} {of_each}{bytes} {root} {BYTE} {BYTE}"),
     }
 }

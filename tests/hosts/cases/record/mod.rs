@@ -241,7 +241,7 @@ impl Recorder<'_, '_> {
 
     fn threads_and_children(&mut self) {
         let more = self.more.clone();
-        let ran = self.recorded(2, &[&more, "the messages of all threads are recorded"]);
+        let ran = self.recorded(2, &[&more, "threads"]);
         let none = self.session.out.lines().any(|line| line == "no threads");
         let right = ran && (none || self.same(2));
         self.session.check("the messages of all threads are recorded", right);
