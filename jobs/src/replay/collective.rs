@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use super::algorithms::{self, Message, Step};
+use super::algorithms::{self, Step};
 use super::network::{EAGER, Network, OVERHEAD, RankLocations};
 use super::program::{CollectiveKind, Program, Waits};
 
@@ -74,12 +74,17 @@ impl Instance {
 /// The most rounds of equal messages whose times are followed; the others take as long as the last.
 const ROUNDS: u32 = 3;
 
-/// The times of a group's members in a collective.
+/// A message: the indices of its sender and of its receiver among all members, and its bytes.
+type Message = (usize, usize, u64);
+
+/// The times of the members of sibling groups in a collective.
 struct Clocks<'a> {
-    /// The node of each member, numbered among those of the group.
+    /// The members of a group.
+    size: usize,
+    /// The node of each member, group by group, numbered among those of all groups.
     nodes: Vec<usize>,
     /// The rank of each member.
-    ranks: &'a [u32],
+    ranks: Vec<u32>,
     places: &'a RankLocations<'a>,
     network: &'a Network,
     /// When each member can send.
@@ -94,8 +99,8 @@ impl Clocks<'_> {
     fn send(&mut self, messages: &[Message]) {
         let mut ends = Vec::with_capacity(messages.len());
         for (from, to, bytes) in messages.iter().copied() {
-            let starts = self.at[from as usize].saturating_add(OVERHEAD);
-            let [one, other] = [from, to].map(|member| self.ranks[member as usize]);
+            let starts = self.at[from].saturating_add(OVERHEAD);
+            let [one, other] = [from, to].map(|member| self.ranks[member]);
             let level = self.places.level(one, other);
             let link = self.network.link(level);
             let takes = link.transfer(bytes);
@@ -103,22 +108,22 @@ impl Clocks<'_> {
                 let comes = starts.saturating_add(link.latency()).saturating_add(takes);
                 (comes, comes)
             } else {
-                let [out, _] = &mut self.links[self.nodes[from as usize]];
+                let [out, _] = &mut self.links[self.nodes[from]];
                 let begins = starts.max(*out);
                 *out = begins.saturating_add(takes);
                 let left = *out;
-                let [_, into] = &mut self.links[self.nodes[to as usize]];
+                let [_, into] = &mut self.links[self.nodes[to]];
                 *into = begins.saturating_add(link.latency()).max(*into).saturating_add(takes);
                 (left, *into)
             };
-            self.at[from as usize] = starts;
+            self.at[from] = starts;
             let left = if bytes > EAGER { left } else { starts };
             ends.push(((from, left), (to, comes)));
         }
         for ((from, left), (to, comes)) in ends {
-            let at = &mut self.at[from as usize];
+            let at = &mut self.at[from];
             *at = left.max(*at);
-            let at = &mut self.at[to as usize];
+            let at = &mut self.at[to];
             *at = comes.max(*at).saturating_add(OVERHEAD);
         }
     }
@@ -139,18 +144,21 @@ impl Clocks<'_> {
         all.for_each(|at| *at = at.saturating_add(more));
     }
 
-    /// Each member sends bytes to each other one: over the links of the busiest node, or inside the only one.
+    /// Each member sends bytes to each other one of its group: over the links of the busiest node, or inside nodes.
     fn exchange(&mut self, bytes: u64) {
-        let mut on_node = vec![0; self.links.len()];
-        self.nodes.iter().for_each(|node| on_node[*node] += 1);
-        let all = self.ranks.len() as u64;
-        let level = |rank: &u32| self.places.level(self.ranks[0], *rank);
-        let link = self.network.link(self.ranks.iter().map(level).max().unwrap_or(0));
-        let sent = match on_node.len() {
-            1 => all - 1,
-            _ => on_node.iter().map(|count| count * (all - count)).max().unwrap_or(0),
-        };
-        let calls = OVERHEAD.saturating_mul(2 * (all - 1));
+        let (mut on_node, mut sent) = (vec![0; self.links.len()], vec![0; self.links.len()]);
+        let mut level = 0;
+        for (nodes, ranks) in self.nodes.chunks(self.size).zip(self.ranks.chunks(self.size)) {
+            nodes.iter().for_each(|node| on_node[*node] += 1);
+            nodes.iter().for_each(|node| sent[*node] += (self.size - on_node[*node]) as u64);
+            nodes.iter().for_each(|node| on_node[*node] = 0);
+            level =
+                ranks.iter().map(|rank| self.places.level(ranks[0], *rank)).fold(level, usize::max);
+        }
+        let others = self.size as u64 - 1;
+        let sent = if level == 0 { others } else { sent.into_iter().max().unwrap_or(0) };
+        let link = self.network.link(level);
+        let calls = OVERHEAD.saturating_mul(2 * others);
         let takes = calls.max(link.transfer(bytes.saturating_mul(sent)));
         let end = self.latest().saturating_add(link.latency()).saturating_add(takes);
         self.at.fill(end);
@@ -161,29 +169,50 @@ impl Clocks<'_> {
     }
 }
 
-/// The time of a collective of a group after the last rank has arrived.
+/// The time of a collective of a group, and of its siblings at the same time, after the last rank has arrived.
 pub(super) fn cost(
     program: &Program,
-    group: u32,
+    (group, siblings): (u32, &[u32]),
     kind: CollectiveKind,
     bytes: u64,
     places: &RankLocations<'_>,
     network: &Network,
 ) -> u64 {
-    let ranks = &program.groups[group as usize][..];
-    let nodes: Vec<u32> = ranks.iter().map(|rank| places.node_of[*rank as usize]).collect();
-    let root = kind.root().and_then(|root| ranks.binary_search(&root).ok()).unwrap_or(0);
-    let steps = algorithms::of(program.host, kind, &nodes, root as u32, bytes);
+    let members = |group: &u32| &program.groups[*group as usize][..];
+    let groups: Vec<&[u32]> = siblings.iter().map(members).collect();
+    let root = kind.root().and_then(|root| members(&group).binary_search(&root).ok()).unwrap_or(0);
+    let node = |rank: &u32| places.node_of[*rank as usize];
+    let size = groups[0].len();
+    let mut steps = Vec::new();
+    for (first, group) in (0..).step_by(size).zip(&groups) {
+        let nodes: Vec<u32> = group.iter().map(node).collect();
+        let own = algorithms::of(program.host, kind, &nodes, root as u32, bytes);
+        steps.resize_with(own.len().max(steps.len()), || (Vec::new(), 1, None));
+        for (step, (messages, times, exchanged)) in own.into_iter().zip(&mut steps) {
+            match step {
+                Step::Messages(sent, often) => {
+                    let of_all = |(from, to, bytes): (u32, u32, u64)| {
+                        (first + from as usize, first + to as usize, bytes)
+                    };
+                    messages.extend(sent.into_iter().map(of_all));
+                    *times = often.max(*times);
+                }
+                Step::Exchange(bytes) => *exchanged = Some(bytes),
+            }
+        }
+    }
+    let ranks = groups.concat();
+    let nodes: Vec<u32> = ranks.iter().map(node).collect();
     let mut known = nodes.clone();
     known.sort_unstable();
     known.dedup();
     let nodes = nodes.iter().map(|node| known.partition_point(|other| other < node)).collect();
     let (at, links) = (vec![0; ranks.len()], vec![[0; 2]; known.len()]);
-    let mut clocks = Clocks { nodes, ranks, places, network, at, links };
-    for step in steps {
-        match step {
-            Step::Messages(messages, times) => clocks.repeat(&messages, times),
-            Step::Exchange(bytes) => clocks.exchange(bytes),
+    let mut clocks = Clocks { size, nodes, ranks, places, network, at, links };
+    for (messages, times, exchanged) in steps {
+        clocks.repeat(&messages, times);
+        if let Some(bytes) = exchanged {
+            clocks.exchange(bytes);
         }
     }
     clocks.latest()

@@ -17,6 +17,7 @@ mod network;
 mod pairs;
 mod program;
 mod run;
+mod siblings;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,7 @@
 //! The relations between the calls of a program, for any places of its ranks: found once for all replays.
 
 use super::program::{Event, Op, Program};
+use super::siblings::Siblings;
 
 /// The pairs of ranks with messages, and the collectives.
 pub(super) struct Pairs {
@@ -18,6 +19,7 @@ pub(super) struct Pairs {
     pub(super) requests: Vec<usize>,
     /// The index of the first collective of each group, and the number of collectives.
     pub(super) meetings: Vec<usize>,
+    pub(super) siblings: Siblings,
 }
 
 impl Pairs {
@@ -66,11 +68,12 @@ impl Pairs {
         let mut first = vec![0; program.ranks.len() + 1];
         both.iter().for_each(|(to, _)| first[*to as usize + 1] += 1);
         add_up(&mut first);
+        let siblings = Siblings::new(&program.groups, program.ranks.len(), &most);
         let mut meetings = vec![0];
         meetings.extend(most);
         add_up(&mut meetings);
         let senders = both.into_iter().map(|(_, from)| from).collect();
-        Self { first, senders, takes_any, numbers, calls, requests, meetings }
+        Self { first, senders, takes_any, numbers, calls, requests, meetings, siblings }
     }
 
     /// The number of pairs.

@@ -136,7 +136,7 @@ struct Run<'a> {
     posted: Lists<Posted>,
     arrived: Lists<Arrived>,
     instances: Vec<Instance>,
-    /// The costs of collectives: those of the first root for all roots.
+    /// The costs of collectives of siblings: those of the first root for all roots.
     costs: HashMap<(u32, u64, Discriminant<CollectiveKind>), u64>,
     messages: Messages,
     links: Links,
@@ -264,10 +264,13 @@ impl Run<'_> {
             Op::Collective { group, kind, bytes } => {
                 let (program, places, network) = (self.program, &self.places, self.network);
                 let costs = &mut self.costs;
+                let siblings = &self.pairs.siblings;
+                let set = siblings.of[group as usize];
                 let cost = |bytes: u64| {
-                    let key = (group, bytes, discriminant(&kind));
+                    let key = (set, bytes, discriminant(&kind));
                     *costs.entry(key).or_insert_with(|| {
-                        collective::cost(program, group, kind, bytes, places, network)
+                        let groups = (group, &siblings.sets[set as usize][..]);
+                        collective::cost(program, groups, kind, bytes, places, network)
                     })
                 };
                 let members = program.groups[group as usize].len();

@@ -140,6 +140,33 @@ fn collectives_wait_for_the_ranks_they_need() {
 }
 
 #[test]
+fn groups_that_call_at_once_share_the_links() {
+    let columns: Vec<Vec<u32>> =
+        (0..4).map(|at| (0..4).map(|row| 4 * row + at).collect()).collect();
+    let rows: Vec<Vec<u32>> = (0..4).map(|row| (4 * row..4 * row + 4).collect()).collect();
+    let time = |groups: &[Vec<u32>], kind, node_of: &[u32]| {
+        let mut program = program(vec![Vec::new(); 16]);
+        for (group, members) in (0..).zip(groups) {
+            for rank in members {
+                let op = Op::Collective { group, kind, bytes: 1 << 16 };
+                program.ranks[*rank as usize].push(Event { work: 0.0, op });
+            }
+        }
+        time(&Program { groups: groups.to_vec(), ..program }, node_of)
+    };
+    let of_rows = super::tests::rows(4, 4);
+    for kind in [CollectiveKind::Alltoall, CollectiveKind::Allgather] {
+        let [one, all] = [&columns[..1], &columns].map(|groups| time(groups, kind, &of_rows));
+        assert!((3.5..4.1).contains(&(all / one)), "{kind:?}: {one} {all}");
+        let inside = time(&rows, kind, &of_rows);
+        assert!(inside < one / 10.0);
+        // Rows and columns have common members: they call one after the other.
+        let both = time(&[&rows[..], &columns].concat(), kind, &of_rows);
+        assert!((both / (all + inside) - 1.0).abs() < 0.01, "{kind:?}: {both}");
+    }
+}
+
+#[test]
 fn some_orders_slow_down_collectives_that_ignore_nodes() {
     let time = |host, kind, bytes, node_of: &[u32]| {
         let mut program = program(vec![vec![Op::Collective { group: 0, kind, bytes }]; 16]);

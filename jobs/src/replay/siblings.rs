@@ -1,0 +1,45 @@
+//! Groups that call their collectives at the same time, such as the rows of a grid: they share the links of nodes.
+
+use std::collections::HashMap;
+
+/// The most sets of groups of one kind that are told apart; further groups have no siblings.
+const MOST: usize = 8;
+
+/// The sets of sibling groups.
+pub(super) struct Siblings {
+    /// The set of each group.
+    pub(super) of: Vec<u32>,
+    /// The groups of each set.
+    pub(super) sets: Vec<Vec<u32>>,
+}
+
+/// A set that may grow.
+struct Open {
+    set: u32,
+    /// True for the ranks in its groups.
+    has: Vec<bool>,
+}
+
+impl Siblings {
+    /// Groups are siblings if they have equal sizes, equally many collectives, and no common member. `collectives` has
+    /// their number for each group.
+    pub(super) fn new(groups: &[Vec<u32>], ranks: usize, collectives: &[usize]) -> Self {
+        let mut found = Self { of: Vec::new(), sets: Vec::new() };
+        let mut open: HashMap<(usize, usize), Vec<Open>> = HashMap::new();
+        for (number, (group, count)) in (0..).zip(groups.iter().zip(collectives)) {
+            let known = open.entry((group.len(), *count)).or_default();
+            let is_free = |one: &Open| group.iter().all(|rank| !one.has[*rank as usize]);
+            let at = known.iter().position(is_free).unwrap_or_else(|| {
+                known.truncate(MOST);
+                known.push(Open { set: found.sets.len() as u32, has: vec![false; ranks] });
+                found.sets.push(Vec::new());
+                known.len() - 1
+            });
+            let Open { set, has } = &mut known[at];
+            group.iter().for_each(|rank| has[*rank as usize] = true);
+            found.sets[*set as usize].push(number);
+            found.of.push(*set);
+        }
+        found
+    }
+}
