@@ -11,8 +11,6 @@ use super::program::{CollectiveKind, Program, Waits};
 pub(super) struct Instance {
     come: usize,
     latest: u64,
-    /// The sum of the bytes of all ranks that have come.
-    bytes: u64,
     /// When the root's data reaches the others.
     root: Option<u64>,
     /// Ranks, each with its time.
@@ -20,22 +18,20 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// A rank enters the collective at a time, with these bytes. Returns the ranks that may continue, each with its time; a
-    /// rank that is not among them waits. `cost` is the time of the collective, by its bytes.
+    /// A rank enters the collective at a time, with its own bytes; all contribute `mean` bytes in the mean. Returns the
+    /// ranks that may continue, each with its time; a rank that is not among them waits. `cost` is the time of the
+    /// collective, by its bytes.
     pub(super) fn meet(
         &mut self,
         (rank, now): (u32, u64),
         members: usize,
         kind: CollectiveKind,
-        bytes: u64,
+        [bytes, mean]: [u64; 2],
         cost: impl FnOnce(u64) -> u64,
     ) -> Vec<(u32, u64)> {
         self.come += 1;
         self.latest = self.latest.max(now);
-        self.bytes = self.bytes.saturating_add(bytes);
         let is_last = self.come == members;
-        // Ranks may contribute different numbers of bytes.
-        let mean = self.bytes / members as u64;
         match kind.waits() {
             // The root continues at once, and others when its data has arrived.
             Waits::AllForRoot(root) if root == rank => {

@@ -68,7 +68,12 @@ impl Pairs {
         let mut first = vec![0; program.ranks.len() + 1];
         both.iter().for_each(|(to, _)| first[*to as usize + 1] += 1);
         add_up(&mut first);
-        let siblings = Siblings::new(&program.groups, program.ranks.len(), &most);
+        let mut siblings = Siblings::new(&program.groups, program.ranks.len(), &most);
+        for (Event { op, .. }, number) in program.ranks.iter().flatten().zip(&numbers) {
+            if let Op::Collective { group, bytes, .. } = *op {
+                siblings.contribute(group, *number as usize, bytes);
+            }
+        }
         let mut meetings = vec![0];
         meetings.extend(most);
         add_up(&mut meetings);
@@ -102,9 +107,10 @@ impl Pairs {
         }
     }
 
-    /// The index of the collective that is the call `at` of a rank.
-    pub(super) fn meeting(&self, rank: u32, at: usize, group: u32) -> usize {
-        self.meetings[group as usize] + self.numbers[self.calls[rank as usize] + at] as usize
+    /// The index of the collective that is the call `at` of a rank, and the mean of its bytes, in sibling groups as well.
+    pub(super) fn meeting(&self, rank: u32, at: usize, group: u32) -> (usize, u64) {
+        let number = self.numbers[self.calls[rank as usize] + at] as usize;
+        (self.meetings[group as usize] + number, self.siblings.mean(group, number))
     }
 }
 

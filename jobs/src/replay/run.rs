@@ -274,8 +274,9 @@ impl Run<'_> {
                     })
                 };
                 let members = program.groups[group as usize].len();
-                let instance = &mut self.instances[self.pairs.meeting(rank, at, group)];
-                self.ready.extend(instance.meet((rank, now), members, kind, bytes, cost));
+                let (instance, mean) = self.pairs.meeting(rank, at, group);
+                let instance = &mut self.instances[instance];
+                self.ready.extend(instance.meet((rank, now), members, kind, [bytes, mean], cost));
                 None
             }
         }

@@ -11,6 +11,12 @@ pub(super) struct Siblings {
     pub(super) of: Vec<u32>,
     /// The groups of each set.
     pub(super) sets: Vec<Vec<u32>>,
+    /// The members of the groups of each set.
+    members: Vec<u64>,
+    /// The first collective of each set in `bytes`.
+    first: Vec<usize>,
+    /// The bytes that all members of a set's groups contribute to each collective.
+    bytes: Vec<u64>,
 }
 
 /// A set that may grow.
@@ -24,7 +30,13 @@ impl Siblings {
     /// Groups are siblings if they have equal sizes, equally many collectives, and no common member. `collectives` has
     /// their number for each group.
     pub(super) fn new(groups: &[Vec<u32>], ranks: usize, collectives: &[usize]) -> Self {
-        let mut found = Self { of: Vec::new(), sets: Vec::new() };
+        let mut found = Self {
+            of: Vec::new(),
+            sets: Vec::new(),
+            members: Vec::new(),
+            first: Vec::new(),
+            bytes: Vec::new(),
+        };
         let mut open: HashMap<(usize, usize), Vec<Open>> = HashMap::new();
         for (number, (group, count)) in (0..).zip(groups.iter().zip(collectives)) {
             let known = open.entry((group.len(), *count)).or_default();
@@ -33,13 +45,29 @@ impl Siblings {
                 known.truncate(MOST);
                 known.push(Open { set: found.sets.len() as u32, has: vec![false; ranks] });
                 found.sets.push(Vec::new());
+                found.members.push(0);
+                found.first.push(found.bytes.len());
+                found.bytes.resize(found.bytes.len() + count, 0);
                 known.len() - 1
             });
             let Open { set, has } = &mut known[at];
             group.iter().for_each(|rank| has[*rank as usize] = true);
             found.sets[*set as usize].push(number);
+            found.members[*set as usize] += group.len() as u64;
             found.of.push(*set);
         }
         found
+    }
+
+    /// Counts the bytes that a member of a group contributes to its collective of this number.
+    pub(super) fn contribute(&mut self, group: u32, number: usize, bytes: u64) {
+        let sum = &mut self.bytes[self.first[self.of[group as usize] as usize] + number];
+        *sum = sum.saturating_add(bytes);
+    }
+
+    /// The mean of these bytes over all members of a group and its siblings.
+    pub(super) fn mean(&self, group: u32, number: usize) -> u64 {
+        let set = self.of[group as usize] as usize;
+        self.bytes[self.first[set] + number] / self.members[set].max(1)
     }
 }

@@ -144,16 +144,18 @@ fn groups_that_call_at_once_share_the_links() {
     let columns: Vec<Vec<u32>> =
         (0..4).map(|at| (0..4).map(|row| 4 * row + at).collect()).collect();
     let rows: Vec<Vec<u32>> = (0..4).map(|row| (4 * row..4 * row + 4).collect()).collect();
-    let time = |groups: &[Vec<u32>], kind, node_of: &[u32]| {
+    let with = |first: u64, groups: &[Vec<u32>], kind, node_of: &[u32]| {
         let mut program = program(vec![Vec::new(); 16]);
         for (group, members) in (0..).zip(groups) {
             for rank in members {
-                let op = Op::Collective { group, kind, bytes: 1 << 16 };
+                let bytes = if group == 0 { first } else { 1 << 16 };
+                let op = Op::Collective { group, kind, bytes };
                 program.ranks[*rank as usize].push(Event { work: 0.0, op });
             }
         }
         time(&Program { groups: groups.to_vec(), ..program }, node_of)
     };
+    let time = |groups: &[Vec<u32>], kind, node_of: &[u32]| with(1 << 16, groups, kind, node_of);
     let of_rows = super::tests::rows(4, 4);
     for kind in [CollectiveKind::Alltoall, CollectiveKind::Allgather] {
         let [one, all] = [&columns[..1], &columns].map(|groups| time(groups, kind, &of_rows));
@@ -163,6 +165,9 @@ fn groups_that_call_at_once_share_the_links() {
         // Rows and columns have common members: they call one after the other.
         let both = time(&[&rows[..], &columns].concat(), kind, &of_rows);
         assert!((both / (all + inside) - 1.0).abs() < 0.01, "{kind:?}: {both}");
+        // The first column sends five times as much: the links carry twice as much.
+        let uneven = with(5 << 16, &columns, kind, &of_rows);
+        assert!((1.9..2.1).contains(&(uneven / all)), "{kind:?}: {uneven} {all}");
     }
 }
 
