@@ -68,7 +68,7 @@ impl Pairs {
         let mut first = vec![0; program.ranks.len() + 1];
         both.iter().for_each(|(to, _)| first[*to as usize + 1] += 1);
         add_up(&mut first);
-        let mut siblings = Siblings::new(&program.groups, program.ranks.len(), &most);
+        let mut siblings = Siblings::new(&program.groups, &most);
         for (Event { op, .. }, number) in program.ranks.iter().flatten().zip(&numbers) {
             if let Op::Collective { group, bytes, .. } = *op {
                 siblings.contribute(group, *number as usize, bytes);

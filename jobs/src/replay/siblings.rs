@@ -1,6 +1,6 @@
 //! Groups that call their collectives at the same time, such as the rows of a grid: they share the links of nodes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most sets of groups of one kind that are told apart; further groups have no siblings.
 const MOST: usize = 8;
@@ -22,14 +22,14 @@ pub(super) struct Siblings {
 /// A set that may grow.
 struct Open {
     set: u32,
-    /// True for the ranks in its groups.
-    has: Vec<bool>,
+    /// The ranks in its groups.
+    ranks: HashSet<u32>,
 }
 
 impl Siblings {
     /// Groups are siblings if they have equal sizes, equally many collectives, and no common member. `collectives` has
     /// their number for each group.
-    pub(super) fn new(groups: &[Vec<u32>], ranks: usize, collectives: &[usize]) -> Self {
+    pub(super) fn new(groups: &[Vec<u32>], collectives: &[usize]) -> Self {
         let mut found = Self {
             of: Vec::new(),
             sets: Vec::new(),
@@ -40,18 +40,18 @@ impl Siblings {
         let mut open: HashMap<(usize, usize), Vec<Open>> = HashMap::new();
         for (number, (group, count)) in (0..).zip(groups.iter().zip(collectives)) {
             let known = open.entry((group.len(), *count)).or_default();
-            let is_free = |one: &Open| group.iter().all(|rank| !one.has[*rank as usize]);
+            let is_free = |one: &Open| group.iter().all(|rank| !one.ranks.contains(rank));
             let at = known.iter().position(is_free).unwrap_or_else(|| {
                 known.truncate(MOST);
-                known.push(Open { set: found.sets.len() as u32, has: vec![false; ranks] });
+                known.push(Open { set: found.sets.len() as u32, ranks: HashSet::new() });
                 found.sets.push(Vec::new());
                 found.members.push(0);
                 found.first.push(found.bytes.len());
                 found.bytes.resize(found.bytes.len() + count, 0);
                 known.len() - 1
             });
-            let Open { set, has } = &mut known[at];
-            group.iter().for_each(|rank| has[*rank as usize] = true);
+            let Open { set, ranks } = &mut known[at];
+            ranks.extend(group);
             found.sets[*set as usize].push(number);
             found.members[*set as usize] += group.len() as u64;
             found.of.push(*set);
