@@ -18,8 +18,8 @@ pub(crate) enum Sent {
     Many(Peers, Vec<Block>),
     /// A block to each neighbor.
     Neighbors(MPI_Comm, Vec<Block>),
-    /// A block to each process that gets one, through this function.
-    All(&'static str, MPI_Comm, Vec<Block>),
+    /// A block to each process that gets one; the call has the mean over all other processes.
+    All(Calls, Vec<Block>),
     /// A collective whose messages are not counted.
     Calls(Calls),
 }
@@ -31,7 +31,7 @@ pub(crate) struct Calls {
     pub(crate) comm: MPI_Comm,
     /// The root, in the communicator.
     pub(crate) root: Option<c_int>,
-    /// The bytes that the process contributes.
+    /// The bytes that the process contributes, in all-to-alls to each other process.
     pub(crate) bytes: u64,
 }
 
@@ -157,7 +157,8 @@ pub(crate) fn all_to_all<C: Into<i64>>(
     };
     let (count, datatype) = if in_place(buffer) { received } else { sent };
     let bytes = bytes(count, datatype);
-    Sent::All(function, comm, ranks.map(|rank| Block::to(rank, bytes)).collect())
+    let blocks = ranks.map(|rank| Block::to(rank, bytes)).collect();
+    Sent::All(Calls { function, comm, root: None, bytes }, blocks)
 }
 
 /// A separate block to each other process; empty ones are not messages.
@@ -178,12 +179,16 @@ pub(crate) unsafe fn all_to_all_blocks<C: Copy + Into<i64>>(
         return Sent::Calls(Calls { function, comm, root: None, bytes: 0 });
     };
     let (counts, datatypes) = if in_place(buffer) { received } else { sent };
+    let mut others = 0;
     let block = |rank: c_int| {
+        others += 1;
         let at = rank as usize;
         // SAFETY: as the caller promises.
         let count: i64 = unsafe { *counts.add(at) }.into();
         // SAFETY: as above.
         (count > 0).then(|| Block::to(rank, bytes(count, unsafe { *datatypes.add(at * stride) })))
     };
-    Sent::All(function, comm, ranks.filter_map(block).collect())
+    let blocks: Vec<Block> = ranks.filter_map(block).collect();
+    let all = blocks.iter().fold(0u64, |sum, block| sum.saturating_add(block.bytes));
+    Sent::All(Calls { function, comm, root: None, bytes: all / others.max(1) }, blocks)
 }

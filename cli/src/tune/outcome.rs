@@ -1,4 +1,4 @@
-//! The result of a tuning: what the times prove, in words and as JSON, and the rank file of the fastest placement.
+//! The result of a tuning: the conclusions from its times, in words and as JSON, and the rank file of the fastest placement.
 
 use std::ffi::OsStr;
 use std::fmt::Write;

@@ -55,11 +55,8 @@ pub(super) fn all(
     machine: &Machine,
     options: &Options,
 ) -> Vec<Candidate> {
-    // The searches share the time: three of graphs, and one for each grid that the program created.
-    let searches = 3 + recording.topologies.len();
-    let seconds = options.seconds.map(|seconds| seconds / searches as f64);
     // Devices count at the end, in the names too.
-    let searched = &options.with_devices(0).with_seconds(seconds);
+    let searched = &for_each_search(&options.with_devices(0), 3, recording);
     let now = Plan::identity(graph, machine, &options.distances, |_| 0);
     let with = |old_rank: Box<[i32]>, name: &'static str| {
         now.clone().with_order(graph, machine, old_rank, name)
@@ -118,10 +115,23 @@ pub fn fewest_bytes(
     machine: &Machine,
     options: &Options,
 ) -> Plan {
-    let plan = plan_graph(graph, machine, options);
-    let grids = of_grids(recording, graph, machine, options, &plan);
+    let searched = &for_each_search(options, 1, recording);
+    let plan = plan_graph(graph, machine, searched);
+    let grids = of_grids(recording, graph, machine, searched, &plan);
     let plans = grids.into_iter().map(|one| one.plan).chain([plan]).collect();
     Plan::least(plans, machine, options)
+}
+
+/// The grids of all processes that the program created.
+fn created(recording: &Recording) -> impl Iterator<Item = &Topology> {
+    let is_whole = |known: &&Topology| known.dims.iter().product::<u32>() == recording.size;
+    recording.topologies.iter().filter(is_whole)
+}
+
+/// The options for each of the searches, so many for graphs and one for each created grid, which share the time.
+pub(super) fn for_each_search(options: &Options, graphs: usize, recording: &Recording) -> Options {
+    let searches = graphs + created(recording).count();
+    options.with_seconds(options.seconds.map(|seconds| seconds / searches as f64))
 }
 
 /// The plans for the grids of all processes, with recorded weights: they are better than those for a graph, which
@@ -144,8 +154,7 @@ fn of_grids(
         let plan = plan.clone().with_order(graph, machine, found.old_rank?, found.algorithm);
         Some(Candidate { order, plan })
     };
-    let is_whole = |known: &&Topology| known.dims.iter().product::<u32>() == recording.size;
-    recording.topologies.iter().filter(is_whole).filter_map(of_grid).collect()
+    created(recording).filter_map(of_grid).collect()
 }
 
 /// Each set of nodes counts once.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use cartograph_traffic::{Call, Count, Edge};
+use cartograph_traffic::{Call, Count, Edge, Topology};
 
 use super::*;
 
@@ -32,6 +32,19 @@ fn pairs(bytes: u64) -> Recording {
         recording.windows.insert(rank, Window::new(&calls, &events, 1_000_000, true));
     }
     recording
+}
+
+#[test]
+fn searches_share_the_time() {
+    let topology = |dims: &[u32]| Topology::new("MPI_Cart_create", dims, &vec![false; dims.len()]);
+    let topologies = vec![topology(&[2, 4]), topology(&[4])];
+    let recording = Recording { size: 8, topologies, ..Recording::default() };
+    // Three searches of graphs, and one of the grid that has all processes.
+    let seconds = |seconds| {
+        let options = Options::default().with_seconds(seconds);
+        candidates::for_each_search(&options, 3, &recording).seconds
+    };
+    assert_eq!([seconds(Some(6.0)), seconds(None)], [Some(1.5), None]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use super::algorithms::{self, Step};
+use super::algorithms::{self, Message, Step};
 use super::network::{EAGER, Network, OVERHEAD, RankLocations};
 use super::program::{CollectiveKind, Program, Waits};
 
@@ -70,9 +70,6 @@ impl Instance {
 /// The most rounds of equal messages whose times are followed; the others take as long as the last.
 const ROUNDS: u32 = 3;
 
-/// A message: the indices of its sender and of its receiver among all members, and its bytes.
-type Message = (usize, usize, u64);
-
 /// The times of the members of sibling groups in a collective.
 struct Clocks<'a> {
     /// The members of a group.
@@ -95,6 +92,7 @@ impl Clocks<'_> {
     fn send(&mut self, messages: &[Message]) {
         let mut ends = Vec::with_capacity(messages.len());
         for (from, to, bytes) in messages.iter().copied() {
+            let [from, to] = [from, to].map(|member| member as usize);
             let starts = self.at[from].saturating_add(OVERHEAD);
             let [one, other] = [from, to].map(|member| self.ranks[member]);
             let level = self.places.level(one, other);
@@ -165,6 +163,30 @@ impl Clocks<'_> {
     }
 }
 
+/// A step of sibling groups, whose members are numbered group by group.
+#[derive(Default)]
+struct JointStep {
+    messages: Vec<Message>,
+    /// How often the messages are sent.
+    times: u32,
+    /// The bytes of an exchange in each group.
+    exchanged: Option<u64>,
+}
+
+impl JointStep {
+    /// Adds the step of a group, whose first member has this number.
+    fn add(&mut self, step: Step, first: u32) {
+        match step {
+            Step::Messages(messages, times) => {
+                let joint = |(from, to, bytes)| (first + from, first + to, bytes);
+                self.messages.extend(messages.into_iter().map(joint));
+                self.times = self.times.max(times);
+            }
+            Step::Exchange(bytes) => self.exchanged = Some(bytes),
+        }
+    }
+}
+
 /// The time of a collective of a group, and of its siblings at the same time, after the last rank has arrived.
 pub(super) fn cost(
     program: &Program,
@@ -179,23 +201,12 @@ pub(super) fn cost(
     let root = kind.root().and_then(|root| members(&group).binary_search(&root).ok()).unwrap_or(0);
     let node = |rank: &u32| places.node_of[*rank as usize];
     let size = groups[0].len();
-    let mut steps = Vec::new();
+    let mut steps: Vec<JointStep> = Vec::new();
     for (first, group) in (0..).step_by(size).zip(&groups) {
         let nodes: Vec<u32> = group.iter().map(node).collect();
         let own = algorithms::of(program.host, kind, &nodes, root as u32, bytes);
-        steps.resize_with(own.len().max(steps.len()), || (Vec::new(), 1, None));
-        for (step, (messages, times, exchanged)) in own.into_iter().zip(&mut steps) {
-            match step {
-                Step::Messages(sent, often) => {
-                    let of_all = |(from, to, bytes): (u32, u32, u64)| {
-                        (first + from as usize, first + to as usize, bytes)
-                    };
-                    messages.extend(sent.into_iter().map(of_all));
-                    *times = often.max(*times);
-                }
-                Step::Exchange(bytes) => *exchanged = Some(bytes),
-            }
-        }
+        steps.resize_with(own.len().max(steps.len()), JointStep::default);
+        own.into_iter().zip(&mut steps).for_each(|(step, joint)| joint.add(step, first));
     }
     let ranks = groups.concat();
     let nodes: Vec<u32> = ranks.iter().map(node).collect();
@@ -205,9 +216,9 @@ pub(super) fn cost(
     let nodes = nodes.iter().map(|node| known.partition_point(|other| other < node)).collect();
     let (at, links) = (vec![0; ranks.len()], vec![[0; 2]; known.len()]);
     let mut clocks = Clocks { size, nodes, ranks, places, network, at, links };
-    for (messages, times, exchanged) in steps {
-        clocks.repeat(&messages, times);
-        if let Some(bytes) = exchanged {
+    for step in steps {
+        clocks.repeat(&step.messages, step.times);
+        if let Some(bytes) = step.exchanged {
             clocks.exchange(bytes);
         }
     }

@@ -25,18 +25,6 @@ impl Link {
         self.clock = self.clock.saturating_add(passed.checked_div(self.pairs).unwrap_or(0));
         self.read = self.read.max(now);
     }
-
-    /// The time of the next event, unless an earlier one is queued. That one is too early if pairs have come since.
-    fn next_event(&mut self) -> Option<u64> {
-        let Reverse((leaves, ..)) = self.messages.peek()?;
-        let transfer = leaves.saturating_sub(self.clock).saturating_mul(self.pairs);
-        let at = self.read.saturating_add(transfer);
-        if self.due.is_some_and(|due| due <= at) {
-            return None;
-        }
-        self.due = Some(at);
-        self.due
-    }
 }
 
 /// The links of all nodes.
@@ -67,14 +55,14 @@ impl Links {
         2 * node + 1
     }
 
-    /// A message with this transfer time enters a link. Returns the time of an event to queue, if any.
+    /// A message with this transfer time enters a link, which may have another next event then.
     pub(super) fn enter(
         &mut self,
         link: u32,
         (pair, message): (u32, u32),
         transfer: u64,
         now: u64,
-    ) -> Option<u64> {
+    ) {
         let last = &mut self.last[pair as usize][link as usize % 2];
         let link = &mut self.links[link as usize];
         link.read_clock(now);
@@ -82,7 +70,6 @@ impl Links {
         *last = link.clock.max(*last).saturating_add(transfer);
         link.entered = link.entered.wrapping_add(1);
         link.messages.push(Reverse((*last, link.entered, pair, message)));
-        link.next_event()
     }
 
     /// The next message that has left a link at the time of an event.
@@ -114,8 +101,17 @@ impl Links {
         is_due
     }
 
-    /// The time of the next event of a link to queue, if any.
+    /// The time of the next event of a link to queue, unless an earlier one is queued. That one is too early if pairs
+    /// have come since.
     pub(super) fn next_event(&mut self, link: u32) -> Option<u64> {
-        self.links[link as usize].next_event()
+        let link = &mut self.links[link as usize];
+        let Reverse((leaves, ..)) = link.messages.peek()?;
+        let transfer = leaves.saturating_sub(link.clock).saturating_mul(link.pairs);
+        let at = link.read.saturating_add(transfer);
+        if link.due.is_some_and(|due| due <= at) {
+            return None;
+        }
+        link.due = Some(at);
+        link.due
     }
 }

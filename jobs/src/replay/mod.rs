@@ -20,6 +20,7 @@ mod run;
 mod siblings;
 #[cfg(test)]
 mod tests;
+mod wait;
 
 pub use network::{Link, Network, RankLocations};
 pub use program::{CollectiveKind, Event, Host, Op, Program};

@@ -14,9 +14,7 @@ use super::messages::{Completes, Message, Messages};
 use super::network::{EAGER, Network, OVERHEAD, RankLocations, seconds, ticks};
 use super::pairs::Pairs;
 use super::program::{CollectiveKind, Op, Program};
-
-/// A request that has not completed.
-const PENDING: u64 = u64::MAX;
+use super::wait::{PENDING, Wait};
 
 /// The result of a replay.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,22 +38,6 @@ struct Rank {
     waits: Option<Wait>,
     end: u64,
     marked: u64,
-}
-
-/// The requests for which a rank waits.
-#[derive(Debug, Clone, Copy)]
-struct Wait {
-    first: usize,
-    end: usize,
-    pending: usize,
-    /// The time at which the last of the others completed.
-    last: u64,
-}
-
-impl Wait {
-    fn over(&self) -> u64 {
-        self.last.saturating_add(OVERHEAD * (self.end - self.first) as u64 / 2)
-    }
 }
 
 /// Replays of a program.
@@ -213,18 +195,19 @@ impl Run<'_> {
         match op {
             Op::Send { to, bytes, tag, request: is_request } => {
                 let request = is_request.then(&mut request);
-                let completes = match request {
-                    Some(request) if bytes > EAGER => Completes::Request(request),
-                    None if bytes > EAGER => Completes::Call,
-                    _ => Completes::Nothing,
-                };
-                if let (Some(request), Completes::Nothing) = (request, completes) {
+                let is_eager = bytes <= EAGER;
+                if is_eager && let Some(request) = request {
                     self.requests[request as usize] = soon;
                 }
+                let completes = match request {
+                    _ if is_eager => Completes::Nothing,
+                    Some(request) => Completes::Request(request),
+                    None => Completes::Call,
+                };
                 let message =
                     Message { from: rank, to, tag, bytes, completes, links: 2, arrives: 0 };
                 self.send(message, now);
-                (!matches!(completes, Completes::Call)).then_some(soon)
+                (is_eager || is_request).then_some(soon)
             }
             Op::Recv { from, tag, request: is_request } => {
                 let request = is_request.then(&mut request);
@@ -248,28 +231,20 @@ impl Run<'_> {
                 let end = first.saturating_add(count as usize).min(end);
                 let before = self.pairs.requests[rank as usize];
                 let (first, end) = (before + first, before + end);
-                let mut wait = Wait { first, end, pending: 0, last: now };
-                for done in &self.requests[first..end] {
-                    match *done {
-                        PENDING => wait.pending += 1,
-                        done => wait.last = wait.last.max(done),
-                    }
-                }
-                if wait.pending == 0 {
-                    return Some(wait.over());
-                }
-                state.waits = Some(wait);
-                None
+                let wait = Wait::new(&self.requests, [first, end], now);
+                let over = wait.over();
+                state.waits = over.is_none().then_some(wait);
+                over
             }
             Op::Collective { group, kind, bytes } => {
                 let (program, places, network) = (self.program, &self.places, self.network);
                 let costs = &mut self.costs;
                 let siblings = &self.pairs.siblings;
-                let set = siblings.of[group as usize];
+                let set = siblings.set_of(group);
                 let cost = |bytes: u64| {
                     let key = (set, bytes, discriminant(&kind));
                     *costs.entry(key).or_insert_with(|| {
-                        let groups = (group, &siblings.sets[set as usize][..]);
+                        let groups = (group, siblings.groups(set));
                         collective::cost(program, groups, kind, bytes, places, network)
                     })
                 };
@@ -305,12 +280,12 @@ impl Run<'_> {
         let Message { from, to, bytes, .. } = *self.messages.get(number);
         let transfer = self.network.link(self.places.level(from, to)).transfer(bytes);
         let pair = self.pairs.pair(from, to) as u32;
-        let event = self.links.enter(link, (pair, number), transfer, now);
-        self.queue_event(link, event);
+        self.links.enter(link, (pair, number), transfer, now);
+        self.queue_event(link);
     }
 
-    fn queue_event(&mut self, link: u32, at: Option<u64>) {
-        if let Some(at) = at {
+    fn queue_event(&mut self, link: u32) {
+        if let Some(at) = self.links.next_event(link) {
             self.turn(at, self.ranks.len() as u32 + link);
         }
     }
@@ -336,8 +311,7 @@ impl Run<'_> {
                 self.deliver(number);
             }
         }
-        let event = self.links.next_event(link);
-        self.queue_event(link, event);
+        self.queue_event(link);
     }
 
     /// A message has left its sender.
@@ -392,14 +366,11 @@ impl Run<'_> {
     fn complete(&mut self, rank: u32, request: usize, done: u64) {
         self.requests[request] = done;
         let waits = &mut self.ranks[rank as usize].waits;
-        if let Some(wait) = waits.as_mut().filter(|wait| (wait.first..wait.end).contains(&request))
-        {
-            wait.pending -= 1;
-            wait.last = wait.last.max(done);
-            if wait.pending == 0 {
-                self.ready.push((rank, wait.over()));
-                *waits = None;
-            }
+        let Some(wait) = waits else { return };
+        wait.complete(request, done);
+        if let Some(over) = wait.over() {
+            *waits = None;
+            self.ready.push((rank, over));
         }
     }
 }

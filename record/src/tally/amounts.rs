@@ -12,7 +12,7 @@ use super::locate::locate;
 use super::numbers;
 use super::state::tally;
 use crate::peers::{self, Peers, slot};
-use crate::sent::{Block, Sent};
+use crate::sent::{Block, Calls, Sent};
 use crate::sys::MPI_Comm;
 use crate::work::Amount;
 
@@ -80,7 +80,7 @@ pub(super) fn of(sent: &Sent) -> Amount {
         Sent::One(peers, block) => blocks(std::slice::from_ref(block), |rank| weight(*peers, rank)),
         Sent::Many(peers, all) => blocks(all, |rank| weight(*peers, rank)),
         Sent::Neighbors(comm, all) => blocks(all, |rank| weight(Peers::Comm(*comm), rank)),
-        Sent::All(_, comm, all) => {
+        Sent::All(Calls { comm, .. }, all) => {
             let weights = weights(*comm);
             blocks(all, |rank| weights.get(rank as usize).copied().unwrap_or(0))
         }

@@ -25,13 +25,7 @@ pub(crate) fn collective(sent: Sent) {
     if window::is_open() {
         match &sent {
             Sent::Neighbors(comm, blocks) => exchange_with_neighbors(*comm, blocks),
-            Sent::All(function, comm, blocks) => {
-                let bytes: u64 = blocks.iter().map(|block| block.bytes).sum();
-                let bytes = bytes / blocks.len().max(1) as u64;
-                let call = Calls { function, comm: *comm, root: None, bytes };
-                meet(call);
-            }
-            Sent::Calls(calls) => meet(*calls),
+            Sent::All(calls, _) | Sent::Calls(calls) => meet(*calls),
             Sent::One(..) | Sent::Many(..) => {}
         }
     }

@@ -8,7 +8,7 @@ use super::state::{tally, tally_patiently};
 use crate::limits::{self, Keeps};
 use crate::part::{self, Schedule};
 use crate::peers::Peers;
-use crate::sent::{Block, Sent};
+use crate::sent::{Block, Calls, Sent};
 use crate::window::Window;
 use crate::{outermost, ticks, work};
 
@@ -74,7 +74,7 @@ pub(crate) fn count(sent: Sent) {
             })
         }
         Sent::Many(peers, blocks) => many(peers, &blocks),
-        Sent::Neighbors(comm, blocks) | Sent::All(_, comm, blocks) => {
+        Sent::Neighbors(comm, blocks) | Sent::All(Calls { comm, .. }, blocks) => {
             many(Peers::Comm(comm), &blocks)
         }
         Sent::Calls(calls) => {

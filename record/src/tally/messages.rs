@@ -10,7 +10,7 @@ use super::locate::{locate, resolve, source};
 use super::requests::{Does, Pending, Persistent};
 use super::state::{Tally, tally};
 use crate::peers::{Peers, bits};
-use crate::sent::Sent;
+use crate::sent::{Calls, Sent};
 use crate::sys::{self, MPI_Comm, MPI_Request};
 use crate::window;
 use crate::work::Amount;
@@ -192,7 +192,7 @@ pub(crate) fn keep(request: MPI_Request, sent: Sent, tag: Option<c_int>) {
         _ if outermost::counts_only_work() => Does::Nothing,
         Sent::One(peers, block) => Does::Send(resolve(peers, &[block]).into(), tag),
         Sent::Many(peers, blocks) => Does::Send(resolve(peers, &blocks).into(), None),
-        Sent::Neighbors(comm, blocks) | Sent::All(_, comm, blocks) => {
+        Sent::Neighbors(comm, blocks) | Sent::All(Calls { comm, .. }, blocks) => {
             Does::Send(resolve(Peers::Comm(comm), &blocks).into(), None)
         }
         Sent::Calls(calls) => Does::Call(calls.function),

@@ -306,7 +306,7 @@ fn setuid(session: &mut Session<'_>) {
     let privileged = open.join("setuid");
     std::fs::copy(&plain, &privileged).expect("the program can be copied");
     let owned = session.finish(Command::new("chown").arg("nobody").arg(&privileged));
-    session.check("the program belongs to nobody", owned);
+    session.check("the program is owned by the user nobody", owned);
     mode(&privileged, 0o4755);
     session.preloaded.clear();
     for (program, reports) in [(&plain, true), (&privileged, false)] {

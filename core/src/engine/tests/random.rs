@@ -7,7 +7,7 @@ use crate::engine::calls::{ConstructorCall, fits, make};
 use crate::machine::Machine;
 use crate::mapping::{Options, Scramble};
 
-/// Numbers close to those that are valid on few processes.
+/// Numbers near the valid ones on few processes.
 fn few(most: usize, range: std::ops::RangeInclusive<i32>) -> impl Strategy<Value = Vec<i32>> {
     prop::collection::vec(range, 0..=most)
 }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::iter;
 
 use super::program::{CollectiveKind, Host};
-pub(super) use steps::Step;
+pub(super) use steps::{Message, Step};
 use steps::{
     allgather_by_doubling, bruck, chain, divided, linear, rabenseifner, rabenseifner_to,
     recursive_doubling, recursive_halving, ring, scan, scatter_and_allgather, times, tree_from,

@@ -25,7 +25,7 @@ pub(crate) const OPENMPI: &str = "openmpi";
 /// Seconds after which a run counts as failed.
 const PATIENCE: u32 = 120;
 
-/// The places where programs are searched: among those that the user has built, ours, and installed ones.
+/// The directories of programs: the user's builds, this project's programs, and installed ones.
 pub(crate) struct Places {
     path: String,
     only: Regex,

@@ -66,6 +66,7 @@ const COLLECTIVES: [(CollectiveKind, [&str; 4]); 12] = [
             "reduce_scatter:mpich_pair",
         ],
     ),
+    // SMPI has one algorithm for each of these two, which no option selects.
     (CollectiveKind::Gatherv(0), ["barrier:ompi_bruck"; 4]),
     (CollectiveKind::Scatterv(0), ["barrier:ompi_bruck"; 4]),
     (CollectiveKind::Alltoallv, ["alltoallv:mpich"; 4]),

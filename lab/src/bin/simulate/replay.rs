@@ -126,8 +126,8 @@ fn sweeps([rows, columns]: [usize; 2], blocks: usize, bytes: u64) -> Program {
     Program { ranks: (0..rows * columns).map(of_rank).collect(), ..Program::default() }
 }
 
-/// SNAP on SMPI, to which the replay was not fitted: if two orders of its ranks differ by a tenth, the replay does not
-/// predict that the slower one is a tenth faster.
+/// SNAP on SMPI, to which the replay was not fitted: of two orders of its ranks, the replay finds the faster one if
+/// they differ by three tenths; if they differ by one, it does not predict that the slower one is a tenth faster.
 #[test]
 fn the_replay_ranks_sweeps_like_smpi() {
     let results = include_str!("../../../results/programs.json");
@@ -159,6 +159,7 @@ fn the_replay_ranks_sweeps_like_smpi() {
     let found: Vec<(f64, f64)> = found.collect();
     assert_eq!(found.len(), 5);
     for (one, other) in found.iter().flat_map(|one| found.iter().map(move |other| (one, other))) {
+        assert!(one.0 < other.0 * 1.3 || one.1 > other.1, "{one:?} {other:?}");
         assert!(one.0 < other.0 * 1.1 || one.1 * 1.1 > other.1, "{one:?} {other:?}");
     }
 }
